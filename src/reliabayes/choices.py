@@ -29,6 +29,7 @@ Format: TypeAlias = Literal[  # the tool that a file is of
     "promptfoo",
     "toloka",
 ]
+LabelFormat: TypeAlias = Literal["label_studio", "argilla", "csv", "xlsx"]  # of written labels
 Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"

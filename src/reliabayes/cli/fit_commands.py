@@ -29,7 +29,6 @@ from reliabayes.cli.output import (
     print_table,
     while_computing,
     write_json,
-    write_text,
 )
 from reliabayes.cli.parts import (
     Workers,
@@ -38,11 +37,11 @@ from reliabayes.cli.parts import (
     read_any,
     refuse_folder,
     source_of,
-    writable_folder,
 )
 from reliabayes.cli.ratings_file import RatingsFile
 from reliabayes.cli.recommended import recommended_model, recommended_models
 from reliabayes.cli.sampling import Sampling, fit_models
+from reliabayes.cli.table_options import Tables, table_writers
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -80,17 +79,7 @@ def fit(
     prob: Prob = 0.9,
     json_file: JsonFile = None,
     workers: Workers,
-    items: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.csv",
-            help="Write a table of the items; of a folder of parts, a new folder of Parquet files.",
-        ),
-    ] = None,
-    raters: Annotated[
-        Path | None,
-        typer.Option(metavar="OUT.csv", callback=writable, help="Write a table of the raters."),
-    ] = None,
+    tables: Tables,
     save: Annotated[
         Path | None,
         typer.Option(metavar="OUT.nc", callback=writable, help="Write the whole fit as netCDF."),
@@ -102,15 +91,14 @@ def fit(
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
     with importing():
-        from reliabayes.ratings.formula_escapes import csv_text
         from reliabayes.recommendation import with_usual_options
 
     is_in_parts = is_folder(ratings_file.file)
-    items = (writable_folder if is_in_parts else writable)(items)
     if is_in_parts and save is not None:
         instead = "Write --json, --raters and --items."
         refuse_folder(ratings_file, "--save keeps the ratings with the fit, and so", instead)
-    outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
+    outputs = {"save": save, "json": json_file, "report": report}
+    outputs |= tables.outputs(is_in_parts=is_in_parts)
     check_outputs(ratings_file.file, outputs)
     chosen = facets.of(None if model is None else with_usual_options(model()))
     ratings = read_any(ratings_file, workers, context)
@@ -137,10 +125,7 @@ def fit(
 
     writers: dict[str, Callable[[Path], None]] = {
         "json": lambda path: write_json(json_report(fitted, prob, source), path),
-        "items": fitted.write_items
-        if is_in_parts
-        else lambda path: write_text(csv_text(fitted.items()), path),
-        "raters": lambda path: write_text(csv_text(fitted.raters()), path),
+        **table_writers(fitted, is_in_parts=is_in_parts),
     }
     if isinstance(fitted, rb.Fit):
         writers["save"] = fitted.save

@@ -16,10 +16,11 @@ from reliabayes.cli.importing import importing
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Facets, Prob, check_outputs, probability, writable
 from reliabayes.cli.output import print_message
-from reliabayes.cli.parts import Workers, check_models, read_any, source_of
+from reliabayes.cli.parts import Workers, check_models, is_folder, read_any, source_of
 from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile
 from reliabayes.cli.recommended import recommended_model
 from reliabayes.cli.sampling import Sampling, fit_models
+from reliabayes.cli.table_options import Tables, table_writers
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -56,13 +57,21 @@ def report(
     date: Annotated[
         str, typer.Option(metavar="TEXT", help="Date of the report; by default it has none.")
     ] = "",
+    tables: Tables,
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
     with importing():
         write = rb.report
         named = facets.among(models)
     target = writable(out)
-    check_outputs(ratings_file.file, {"out": target})
+    is_in_parts = is_folder(ratings_file.file)
+    outputs = tables.outputs(is_in_parts=is_in_parts)
+    check_outputs(ratings_file.file, {"out": target, **outputs})
+    wanted = {name: path for name, path in outputs.items() if path is not None}
+    if wanted and len(named) > 1:
+        raise typer.BadParameter(
+            f"--{next(iter(wanted))} writes estimates of one model; name one with --models."
+        )
     ratings = read_any(ratings_file, workers, context)
     source = _source(ratings_file, ratings)
     chosen = named or [recommended_model(ratings, "--models")]
@@ -86,6 +95,12 @@ def report(
             print_posterior(fit, prob)
         raise
     print_message(f"wrote {out}")
+    (fitted,) = fits.values() if wanted else (None,)
+    if fitted is not None:
+        writers = table_writers(fitted, is_in_parts=is_in_parts)
+        for name, path in wanted.items():
+            writers[name](path)
+            print_message(f"wrote {path}")
 
 
 def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:

@@ -16,6 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Codes
+from reliabayes.choices import LabelFormat
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.facets import Decision, as_names, numbers_of_levels
 from reliabayes.inference.problem import Problem, StanPart
@@ -34,6 +35,7 @@ from reliabayes.results.decision_study import DStudy, cheapest
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
+from reliabayes.results.label_files import write_labels
 from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import (
@@ -498,6 +500,69 @@ class Fit:
             write_table(self.items(prob, draws), folder)
         else:
             write_tables(*by_part, folder, self.settings.seed)
+
+    def write_labels(
+        self,
+        path: str | os.PathLike[str],
+        format: LabelFormat | None = None,
+        *,
+        source: str | os.PathLike[str] | None = None,
+        question: str | None = None,
+        draws: int | None = None,
+    ) -> None:
+        """Write the most probable category of each item, with its probability, to import it again.
+
+        Texts that begin with ``=``, ``+``, ``-`` or ``@`` are written so that no spreadsheet
+        computes them.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is written as a whole or not at all.
+        format : {"label_studio", "argilla", "csv", "xlsx"}, optional
+            Tasks of Label Studio with a prediction each, records of Argilla with a suggestion each,
+            as ``dataset.records.from_json`` takes them, or a table with the columns item, rater,
+            rating and probability, whose rater is the model. By default what the name of the file
+            ends in. A workbook needs the package openpyxl.
+        source : str or path, optional
+            The export that the ratings were read from, in JSON. Its tasks or records are written
+            with all that they hold; those without a label are left out. By default they have their
+            ids only.
+        question : str, optional
+            The question that the labels answer. By default the one of the source, or else
+            ``"label"``.
+        draws : int, optional
+            As for `items`.
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories.
+        ValueError
+            There is no such format.
+        RatingsError
+            The source is no such file, or has several questions.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_frame(rb.datasets.load("dawid_skene_1979"), replicates="keep")
+        >>> fit = rb.DawidSkene().fit(ratings, seed=1)
+        >>> with TemporaryDirectory() as folder:
+        ...     fit.write_labels(Path(folder, "labels.csv"))
+        ...     print(Path(folder, "labels.csv").read_text().splitlines()[0])
+        item,rater,rating,probability
+        """
+        write_labels(
+            label_table(self.category_probabilities(draws)),
+            path,
+            format=format,
+            model=type(self.model).__name__,
+            source=source,
+            question=question,
+        )
 
     def sum_over_items(
         self, function: Callable[[pd.DataFrame, Ratings], Result], draws: int | None = None

@@ -22,9 +22,7 @@ from tests.ratings.readers import files
 GRADES = {"good": "C", "bad": "I"}
 PASSES = {"good": True, "bad": False}
 SCORES = {"good": 0.9, "bad": 0.1}
-VALUES: Mapping[str, Mapping[str, Any]] = {"inspect": GRADES, "promptfoo": PASSES} | {
-    "deepeval": SCORES
-}
+VALUES: Mapping[str, Any] = {"inspect": GRADES, "promptfoo": PASSES, "deepeval": SCORES}
 
 
 def by_pair(ratings: Ratings) -> dict[tuple[str, str], Any]:
@@ -293,7 +291,10 @@ def test_inspect_takes_lists_only_where_all_judges_are_there(tmp_path: Path) -> 
 
 
 def test_inspect_reads_the_keys_of_scores_as_questions(tmp_path: Path) -> None:
-    scores = [{"a": {"kind": 4, "safe": True}, "b": {"kind": 2.5}}, {"a": {"kind": float("nan")}}]
+    scores: list[Any] = [
+        {"a": {"kind": 4, "safe": True}, "b": {"kind": 2.5}},
+        {"a": {"kind": float("nan")}},
+    ]
     samples = [files.sample(number, each) for number, each in enumerate(scores, start=1)]
     path = files.written(tmp_path / "log.json", files.log(samples))
 

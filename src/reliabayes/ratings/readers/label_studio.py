@@ -85,6 +85,30 @@ def _is_minimal(names: Collection[str]) -> bool:
     return {"annotation_id", "annotator", "lead_time"} <= set(names)
 
 
+def questions_of(source: Source) -> dict[str, dict[str, str]]:
+    """Return the controls of the first answer to each question.
+
+    Parameters
+    ----------
+    source : Source
+        JSON of tasks.
+
+    Returns
+    -------
+    dict from str to dict
+        ``from_name``, ``to_name`` and ``type`` by question.
+    """
+    found: dict[str, dict[str, str]] = {}
+    names = ("from_name", "to_name", "type")
+    with source.read_as(TOOL):
+        for task in source.records():
+            for entry in [*(task.get("annotations") or ()), *(task.get("predictions") or ())]:
+                for each in (entry.get("result") or ()) if isinstance(entry, dict) else ():
+                    if "from_name" in each and each["from_name"] not in found:
+                        found[each["from_name"]] = {name: str(each[name]) for name in names}
+    return found
+
+
 class _Answer(NamedTuple):
     """An annotation or a prediction, with the answer to each question."""
 
