@@ -21,6 +21,7 @@ MODULES: Mapping[str, ModuleType] = {
     "quantities": quantities,
     "guidelines": rb.guidelines,
     "datasets": rb.datasets,
+    "readers": rb.readers,
 }
 OF_ALL_MODELS = (  # documented once, for all models
     *("fit", "em", "simulate", "draw_parameters"),

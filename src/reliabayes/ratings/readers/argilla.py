@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from typing_extensions import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from os import PathLike
-
-from typing_extensions import Unpack
+from typing import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import Export, Options, group_columns, keep_rows

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from os import PathLike
-
-from typing_extensions import Unpack
+from typing import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import Export, Options, chosen_question

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import PurePosixPath
-from typing import Any
-
-from typing_extensions import Unpack
+from typing import Any, Unpack
 
 from reliabayes.ratings.file_formats import JSON_SUFFIXES
 from reliabayes.ratings.ratings import Ratings

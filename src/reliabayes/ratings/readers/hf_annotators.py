@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from typing_extensions import Unpack
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.ratings import Ratings

@@ -6,9 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, NamedTuple
-
-from typing_extensions import Unpack
+from typing import Any, NamedTuple, Unpack
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.ratings import Ratings

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import pandas as pd
-from typing_extensions import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from os import PathLike
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
-from typing_extensions import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import Export, Options, chosen_question, item_fields

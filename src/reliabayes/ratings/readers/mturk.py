@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
-from typing_extensions import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import (

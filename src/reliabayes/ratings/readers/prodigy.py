@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, NamedTuple
-
-from typing_extensions import Unpack
+from typing import Any, NamedTuple, Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import (

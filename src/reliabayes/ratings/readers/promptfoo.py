@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any
-
-from typing_extensions import Unpack
+from typing import Any, Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import Export, Options, chosen_question

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
-from typing_extensions import Unpack
 
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.readers.export import (
