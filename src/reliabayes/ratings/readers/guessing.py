@@ -30,7 +30,7 @@ from reliabayes.ratings.readers.langfuse import LANGFUSE
 from reliabayes.ratings.readers.mturk import MTURK
 from reliabayes.ratings.readers.prodigy import PRODIGY
 from reliabayes.ratings.readers.promptfoo import PROMPTFOO
-from reliabayes.ratings.readers.source import MOST_OF_TABLE, Source, TooLargeError
+from reliabayes.ratings.readers.source import MOST_OF_TABLE, Source
 from reliabayes.ratings.readers.toloka import TOLOKA
 from reliabayes.ratings.readers.tool import Tool
 from reliabayes.wording import listed
@@ -121,11 +121,10 @@ def _tool_of(
         return _known(found, source)
     if kind not in TABLES or any(columns[role] != role for role in ("item", "rating")):
         return None
+    most = path.stat().st_size if kind in PARQUET_SUFFIXES else MOST_OF_TABLE
+    source = Source(path, encoding, most)
     try:
-        most = path.stat().st_size if kind in PARQUET_SUFFIXES else MOST_OF_TABLE
-        found = _of_table(Source(path, encoding, most), columns)
-    except TooLargeError:
-        raise
+        found = _of_table(source, columns)
     except RatingsError:  # reading the table says what is wrong with it
         return None
     is_for_table = columns["rater"] != "rater" and found is not None and "rater" not in found.takes

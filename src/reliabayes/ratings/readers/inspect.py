@@ -186,16 +186,18 @@ def _values(
     score: Record,
     fields: dict[str, Any],
 ) -> Iterator[_Score]:
-    """The scorer's first value, and those that people have put in its place."""
-    yield from _split(export, panels, item, scorer, scorer, _first(score), "llm", fields)
-    for edit in (score.get("history") or ())[1:]:
-        author = (edit.get("provenance") or {}).get("author")
+    """The scorer's value, and those that people have put in its place."""
+    for edit in score.get("history") or [score]:
         if edit["value"] == UNCHANGED:
             continue
-        if author is None:
+        provenance = edit.get("provenance")
+        author = (provenance or {}).get("author")
+        if provenance is None:
+            yield from _split(export, panels, item, scorer, scorer, edit["value"], "llm", fields)
+        elif author is None:
             export.left_out["edit without author"] += 1
-            continue
-        yield from _split(export, panels, item, scorer, author, edit["value"], "human", fields)
+        else:
+            yield from _split(export, panels, item, scorer, author, edit["value"], "human", fields)
 
 
 def _first(score: Record) -> Any:

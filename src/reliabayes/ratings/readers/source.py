@@ -44,10 +44,6 @@ Record = Mapping[str, Any]
 _SPACE = re.compile(r"[\s\ufeff]*")
 
 
-class TooLargeError(RatingsError):
-    """A file is too large to be read at once, or would be when it is unpacked."""
-
-
 class Source:
     """A file of a tool.
 
@@ -87,6 +83,10 @@ class Source:
             size = _size_in_gzip(self.path)
             if size < DENSEST_GZIP * self.size:  # otherwise it is damaged
                 self.refuse_density(size)
+        if self.path.suffix.lower() in (".zip", ".eval"):
+            sizes = _sizes_in_archive(self.path)
+            self.refuse_size(max(sizes, default=0))
+            self.refuse_density(sum(sizes))
 
     @classmethod
     def of(cls, path: str | PathLike[str] | Source, encoding: str = "utf-8") -> Source:
@@ -234,22 +234,12 @@ class Source:
 
     @cached_property
     def archive(self) -> zipfile.ZipFile:
-        """The archive that it is, whose members are small enough.
-
-        Raises
-        ------
-        RatingsError
-            If it is none, or its members would be too large.
-        """
+        """The archive that it is."""
         try:
-            archive = zipfile.ZipFile(self.path)
+            return zipfile.ZipFile(self.path)
         except (*UNREADABLE, ValueError) as error:
             rule = "it must be a whole zip file"
             raise self.fault(rule, str(error), EXPORT_AGAIN) from error
-        sizes = [member.file_size for member in archive.infolist()]
-        self.refuse_size(max(sizes, default=0))
-        self.refuse_density(sum(sizes))
-        return archive
 
     @property
     def members(self) -> list[str]:
@@ -371,14 +361,14 @@ class Source:
         if size > self.most:
             rule = f"a file must have at most {self.most:,} bytes when it is unpacked"
             remedy = "Export fewer tasks at a time, or write a table in parts with rb.partition."
-            raise TooLargeError([Fault(self.name, rule, f"{size:,}", remedy)])
+            raise RatingsError([Fault(self.name, rule, f"{size:,}", remedy)])
 
     def refuse_density(self, size: int) -> None:
         """Refuse what grows too much when it is unpacked."""
         if size > max(ALWAYS_UNPACKED, MOST_PACKED * self.size):
             rule = f"it must not grow more than {MOST_PACKED} times when it is unpacked"
             found, remedy = f"{size:,} bytes from {self.size:,}", "Unpack it if you trust it."
-            raise TooLargeError([Fault(self.name, rule, found, remedy)])
+            raise RatingsError([Fault(self.name, rule, found, remedy)])
 
     def fault(self, rule: str, found: str, remedy: str) -> RatingsError:
         """Return the error of the file as a whole."""
@@ -393,9 +383,6 @@ class Source:
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """Open it, and decompress it."""
-        packed = self.path.suffix.lower()
-        if packed == ".zip":
-            _ = self.archive  # whose sizes are known before it is unpacked
         try:
             with open_bytes(self.path) as file:
                 yield file
@@ -419,6 +406,15 @@ def _size_in_gzip(path: Path) -> int:
     with path.open("rb") as file:
         file.seek(-min(4, path.stat().st_size), io.SEEK_END)
         return int.from_bytes(file.read(), "little")
+
+
+def _sizes_in_archive(path: Path) -> list[int]:
+    """The sizes that the files in a zip file have; none if it is damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [member.file_size for member in archive.infolist()]
+    except (*UNREADABLE, ValueError):
+        return []
 
 
 def _end_of_space(text: str, place: int) -> int:
