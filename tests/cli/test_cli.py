@@ -340,6 +340,63 @@ def test_without_models_report_takes_the_recommended_one_and_names_it(
     assert "--models gaussian-icc" in page.read_text()
 
 
+def test_report_writes_the_tables_of_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rb, "report", lambda *_, **__: None)
+    items, raters = tmp_path / "items.csv", tmp_path / "raters.csv"
+    model = ("--models", "gaussian-icc", "--draws", "50", "--seed", "1")
+    tables = ("--items", str(items), "--raters", str(raters))
+
+    result = run("report", JUDGES, *model, *tables, "--out", str(tmp_path / "page.html"))
+
+    assert result.exit_code == 0
+    assert items.read_text().startswith("item,ratings,mean,")
+    assert raters.read_text().startswith("rater,ratings,mean,")
+    assert f"wrote {items}" in result.stderr.replace("\n", "")
+
+
+def test_report_writes_no_tables_of_several_models(tmp_path: Path) -> None:
+    models = ("--models", "gaussian-icc,logit-icc", "--items", str(tmp_path / "items.csv"))
+
+    result = run("report", JUDGES, *models, "--out", str(tmp_path / "page.html"))
+
+    assert result.exit_code == 2
+    assert "--items writes estimates of one model" in " ".join(
+        re.sub("│", "", result.stderr).split()
+    )
+
+
+def test_a_command_reads_an_export_and_says_what_it_left_out(tmp_path: Path) -> None:
+    rows = [
+        "h1,w1,Approved,a,v1",
+        "h1,w2,Approved,b,v1",
+        "h2,w1,Rejected,a,v2",
+        "h2,w2,Approved,b,v2",
+    ]
+    table = tmp_path / "batch.csv"
+    header = "HITId,WorkerId,AssignmentStatus,Answer.label,Input.system"
+    table.write_text("\n".join([header, *rows]))
+
+    result = run("describe", str(table), "--group", "system")
+
+    assert result.exit_code == 0
+    assert "read as an export of Mechanical Turk; --format table" in result.stderr
+    assert "Left out: 1 rejected." in result.stderr
+    assert re.search(r"groups +2\n", result.stdout)
+
+
+def test_a_command_names_the_questions_of_an_export(tmp_path: Path) -> None:
+    table = tmp_path / "batch.csv"
+    header = "HITId,WorkerId,AssignmentStatus,Answer.label,Answer.mood"
+    table.write_text(f"{header}\nh1,w1,Approved,a,x\nh1,w2,Approved,b,y\n")
+
+    result = run("describe", str(table))
+
+    assert result.exit_code == 2
+    assert "Pass --question 'label' or --question 'mood'." in result.stderr
+
+
 @pytest.mark.slow
 def test_without_models_compare_takes_those_that_suit_the_ratings(tmp_path: Path) -> None:
     table = tmp_path / "labels.csv"

@@ -200,6 +200,25 @@ def test_items_belong_to_what_a_field_of_their_data_says(tool: str, tmp_path: Pa
     assert groups.to_dict() == {item: f"v{item % 2}" for item in files.LABELS}
 
 
+def test_label_studio_exports_a_single_task_as_one_object(tmp_path: Path) -> None:
+    path = files.label_studio(tmp_path / "r.json")
+
+    ratings = readers.label_studio(files.written(path, json.loads(path.read_text())[0]))
+
+    assert by_pair(ratings) == {("1", "ann"): "good", ("1", "bo"): "bad"}
+
+
+@pytest.mark.parametrize("tool", ["argilla", "hf_annotators"])
+def test_parquet_has_lists(tool: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = files.export(tool, tmp_path)
+    text = path.read_text()
+    records = json.loads(text) if path.suffix == ".json" else [*map(json.loads, text.splitlines())]
+    pd.DataFrame(records).to_parquet(tmp_path / "r.parquet")
+
+    assert by_pair(read_ratings(tmp_path / "r.parquet")) == by_pair(read_ratings(path))
+
+
 def test_label_studio_separates_gold_predictions_and_what_was_cancelled(tmp_path: Path) -> None:
     path = files.label_studio(tmp_path / "r.json")
     tasks = json.loads(path.read_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
@@ -123,7 +123,7 @@ class Export:
         except RatingsError as error:
             raise error.relocated(lambda row: row + 1, "rating") from None
         ratings = Ratings(**coded_fields(table))
-        notes = (*self.notes, *ratings.notes, *_note_on_repeats(ratings))
+        notes = (*self.notes, *ratings.notes, *_notes_on_design(ratings))
         return replace(ratings, left_out=dict(self.left_out), notes=notes)
 
 
@@ -309,9 +309,9 @@ def _with_golds(frame: pd.DataFrame) -> list[Any] | None:
     return sorted({*known, *answers.dropna()})
 
 
-def _note_on_repeats(ratings: Ratings) -> list[str]:
-    repeats = len(ratings) - ratings.n_cells
-    if not repeats:
-        return []
-    text = f"{repeats:,} rating{'s' * (repeats > 1)} by a rater who had rated the item before"
-    return [f"{text}: kept as replicates."]
+def _notes_on_design(ratings: Ratings) -> Iterator[str]:
+    if repeats := len(ratings) - ratings.n_cells:
+        text = f"{repeats:,} rating{'s' * (repeats > 1)} by a rater who had rated the item before"
+        yield f"{text}: kept as replicates."
+    if ratings.n_raters == 1:
+        yield f"All ratings are by {ratings.raters[0]}, who can be compared with nobody."
