@@ -252,7 +252,7 @@ def test_probabilities_of_many_items_are_summed_in_blocks(monkeypatch: pytest.Mo
     mixture, probabilities = items.mixture, log_probabilities(items, 4, 1)
     whole, _ = mixture.posterior(*probabilities)
 
-    monkeypatch.setattr("reliabayes.likelihoods.item_mixture.CHUNK", 30)
+    monkeypatch.setattr("reliabayes.likelihoods.item_mixture.IN_MEMORY", 30)
 
     assert mixture.log_probability(*probabilities).tolist() == whole.tolist()
 

@@ -112,7 +112,7 @@ def test_likelihood_does_not_depend_on_the_chunk_size(monkeypatch: pytest.Monkey
     model, problem = rb.OrdinalXCC(nodes=5), rb.OrdinalXCC().problem(ratings)
     whole = model.log_likelihood(point, problem)
 
-    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pools.CHUNK", 1000)
+    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pools.IN_MEMORY", 1000)
 
     assert model.log_likelihood(point, problem) == pytest.approx(whole, abs=1e-6)
 

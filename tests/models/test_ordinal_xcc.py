@@ -117,7 +117,7 @@ def test_likelihood_does_not_depend_on_the_size_of_blocks(
     problem = model.problem(ratings)
     whole = model.log_likelihood(point, problem)
 
-    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pairs.CHUNK", 100)
+    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pairs.IN_MEMORY", 100)
 
     assert model.log_likelihood(point, problem) == pytest.approx(whole, abs=1e-9)
 

@@ -37,7 +37,7 @@ def test_chains_of_gibbs_sampling_go_on_where_they_ended(monkeypatch: pytest.Mon
     rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK)
 
     (usual, first, drawn), (longer, second, _) = runs
-    assert longer.sweeps == 4 * usual.sweeps
+    assert longer.sweeps + longer.passes == 4 * (usual.sweeps + usual.passes)
     assert (first["warmup"], second["warmup"]) == (200, 0)
     assert second["done"] == drawn.iterations == usual.sweeps * (200 + 500) + 1
     for chain, point in enumerate(second["inits"]):
