@@ -21,7 +21,7 @@ from benchmarks.speed import Sampler, alternate
 from benchmarks.textbook import build_textbook
 from reliabayes import GaussianICC, Ratings
 from reliabayes.arrays import Array
-from reliabayes.families.normal.crossed_problem import CrossedProblem
+from reliabayes.families.normal.crossed import CrossedProblem
 from reliabayes.results.posterior import Posterior
 
 ROUNDS = 3

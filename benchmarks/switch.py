@@ -22,7 +22,7 @@ import reliabayes as rb
 from benchmarks.pooled import Pool, continuous, read
 from benchmarks.simulated import simulate
 from reliabayes.choices import Sampler
-from reliabayes.families.normal import crossed_problem
+from reliabayes.families.normal import crossed
 from reliabayes.models import gaussian_xcc
 
 WARMUP, DRAWS = 200, 300
@@ -30,7 +30,7 @@ SAMPLERS: dict[str, tuple[Sampler, Sampler]] = {
     "GaussianICC": ("independence", "gibbs"),
     "GaussianXCC": ("nuts", "nuts"),
 }
-MODULES: dict[str, Any] = {"GaussianICC": crossed_problem, "GaussianXCC": gaussian_xcc}
+MODULES: dict[str, Any] = {"GaussianICC": crossed, "GaussianXCC": gaussian_xcc}
 CHOICES = {name: module.integrates_out for name, module in MODULES.items()}
 TOLERATED_LOSS = 1.5
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 import reliabayes as rb
 from reliabayes.arrays import Array
-from reliabayes.families.normal import crossed_problem, gaussian_parts
+from reliabayes.families.normal import crossed, gaussian_parts
 from reliabayes.inference.crossed_effects import RowState
 from reliabayes.inference.crossed_gibbs import levels_given
 from reliabayes.inference.slice_sampling import slice_sampled
@@ -131,8 +131,8 @@ def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monkey
 @pytest.fixture
 def by_gibbs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over pairs of raters take too long, and so do those that Stan needs."""
-    monkeypatch.setattr(crossed_problem, "are_cheap_sums", lambda *sizes: False)
-    monkeypatch.setattr(crossed_problem, "MOST_BY_STAN", 0)
+    monkeypatch.setattr(crossed, "are_cheap_sums", lambda *sizes: False)
+    monkeypatch.setattr(crossed, "MOST_BY_STAN", 0)
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *sizes: False)
 
 
@@ -158,7 +158,7 @@ def test_draws_of_parts_are_those_in_memory(
 def test_nuts_has_the_same_posterior_where_gibbs_sampling_is_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(crossed_problem, "integrates_out", lambda design: False)
+    monkeypatch.setattr(crossed, "integrates_out", lambda design: False)
     ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()
     expected = model.fit(ratings, draws=400, **QUIET)
 

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
 from reliabayes.arrays import Array, Codes
-from reliabayes.families.normal import crossed_problem
+from reliabayes.families.normal import crossed
 from reliabayes.results.point_estimate import PointEstimate
 from tests.models.test_models import suitable_ratings
 
@@ -107,7 +107,7 @@ def test_gaussian_density_and_effects_are_those_of_a_normal_distribution(
     density, effects = normal_reference(ratings, np.full(22, mean), covariance, shared)
 
     if kind == "many raters":
-        monkeypatch.setattr(crossed_problem, "integrates_out", lambda design: False)
+        monkeypatch.setattr(crossed, "integrates_out", lambda design: False)
     if kind == "study":
         found: PointEstimate = rb.GStudy().at(ratings, {"mean": mean, "sd": sds})
     else:

@@ -16,7 +16,7 @@ from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
-from reliabayes.families.normal import pooled_problem
+from reliabayes.families.normal import pooled
 from reliabayes.inference import correlation, stan
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_pools import PooledSums
@@ -400,7 +400,7 @@ def test_cheaper_program_is_chosen(raters: int, per_item: int, program: str) -> 
 def test_raters_are_sampled_where_sums_would_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pooled_problem, "MAX_SIZE", 100)
+    monkeypatch.setattr(pooled, "MAX_SIZE", 100)
 
     problem = rb.GaussianXCC().problem(simulated(items=10, raters=3, per_item=2))
 

@@ -180,7 +180,7 @@ def test_posterior_modes_are_where_chains_start(model: Any) -> None:
     found = model.em(ratings, priors=True)
 
     # The start is known to a hundredth of a standard deviation, of about 1 of the logarithms.
-    start = model.start(problem).point
+    start = model.starts(problem)[0].point
     for name in start:
         np.testing.assert_allclose(found.parameters[name], start[name], rtol=0.02)
 

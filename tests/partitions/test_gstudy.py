@@ -13,7 +13,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.facets.normal_effects import NormalEffects
-from reliabayes.families.normal import effects_in_parts, effects_of_items, facets
+from reliabayes.families.normal import effects_in_parts, facets, levels
 from reliabayes.inference import independence
 from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods import item_moments, split_effects
@@ -210,7 +210,7 @@ def test_effects_of_items_are_written_part_by_part(
         frame["item"] += 1000 * frame["day"]
         ratings = rb.Ratings.from_frame(frame, facets=["day"], scale="numeric")
         model = rb.GStudy(design=NESTED_ITEMS)
-    monkeypatch.setattr(effects_of_items, "CHUNK", 400 * 30)  # some items of a part at a time
+    monkeypatch.setattr(levels, "CHUNK", 400 * 30)  # some items of a part at a time
     options = {**SAMPLING, "warmup": 200, "draws": 200}
     expected = model.fit(ratings, **options).items()
 

@@ -17,7 +17,7 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
-from reliabayes.families.normal.crossed_problem import CrossedProblem
+from reliabayes.families.normal.crossed import CrossedProblem
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.modes import Mode

@@ -157,7 +157,7 @@ def compare(
     named = facets.among(models)
     if len(named) == 1:
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
-    if refusal := refuses_comparison({each.name(): type(each) for each in named}):
+    if refusal := refuses_comparison({each.name(): each for each in named}):
         raise typer.BadParameter(refusal)
     refuse_folder(ratings_file, "compare", "Compare the models on a table of some of the items.")
     ratings = ratings_file.read()

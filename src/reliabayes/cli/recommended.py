@@ -63,7 +63,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
     found = rb.recommend(ratings)
     chosen = [found.model]
     for model, _ in found.alternatives:
-        pair = {"recommended": type(found.model), "other": type(model)}  # names may be the same
+        pair = {"recommended": found.model, "other": model}  # names may be the same
         if not refuses_comparison(pair) and takes(model, ratings):
             chosen.append(model)
     if len(chosen) < 2:

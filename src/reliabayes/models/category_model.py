@@ -422,8 +422,5 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
     @property
     def _simulation(self) -> CategorySimulation[CategoricalProblem[X]]:
         family = self.family
-        draw_from_prior, rate = (
-            family.response.draw_from_prior,
-            partial(replicates.simulated, family),
-        )
+        draw_from_prior, rate = family.response.draw_from_prior, partial(replicates.simulated, family)
         return CategorySimulation(self, draw_from_prior, rate)

@@ -8,23 +8,9 @@ from typing import ClassVar
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.families.normal.checks import (
-    caution_of_numbers,
-    check_mean,
-    check_residual,
-    check_sd,
-    moments_of,
-)
-from reliabayes.families.normal.crossed import Crossed, one_pool
-from reliabayes.families.normal.crossed_problem import CrossedProblem, sums_of
+from reliabayes.families.normal import checks, gaussian_parts
+from reliabayes.families.normal.crossed import Crossed, CrossedProblem, one_pool, sums_of
 from reliabayes.families.normal.gaussian import SDS, GaussianPriors
-from reliabayes.families.normal.gaussian_parts import (
-    effects_of_parts,
-    leading,
-    moments_of_parts,
-    suits_sums,
-    sums_of_parts,
-)
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
@@ -89,12 +75,12 @@ class GaussianICC(NormalModel[CrossedProblem]):
     def priors(self, ratings: AnyRatings) -> dict[str, Normal | SdPrior]:
         """Priors in force for these ratings, by parameter."""
         if isinstance(ratings, RatingsDataset):
-            (moments,) = moments_of_parts(ratings, one_pool(ratings))
+            (moments,) = gaussian_parts.moments_of_parts(ratings, one_pool(ratings))
             return self._priors(moments)
-        return self._priors(moments_of(ratings.values))
+        return self._priors(checks.moments_of(ratings.values))
 
     def _priors(self, moments: Moments) -> dict[str, Normal | SdPrior]:
-        sd = check_sd(moments.sd)
+        sd = checks.check_sd(moments.sd)
         return {
             "mean": self.prior_mean or Normal(moments.mean, 2.5 * sd),
             **self._given().of_sds(sd),
@@ -103,9 +89,9 @@ class GaussianICC(NormalModel[CrossedProblem]):
     def problem(self, ratings: Ratings) -> CrossedProblem:
         """Sums of the centred ratings, and priors."""
         ratings.require_known_raters("GaussianICC")
-        moments = moments_of(ratings.values)
+        moments = checks.moments_of(ratings.values)
         priors = self._checked_priors(moments)
-        check_residual(ratings.item, ratings.rater, ratings.values)
+        checks.check_residual(ratings.item, ratings.rater, ratings.values)
         row, column = ratings.item, ratings.rater
         swapped = ratings.n_raters > ratings.n_items
         if swapped:
@@ -123,16 +109,16 @@ class GaussianICC(NormalModel[CrossedProblem]):
 
     def problem_of_parts(self, dataset: RatingsDataset) -> CrossedProblem:
         """The same sums, added up over the parts; or, of very many raters, where the items are."""
-        first = leading(dataset)
-        check_residual(first.item, first.rater, first.values)
+        first = gaussian_parts.leading(dataset)
+        checks.check_residual(first.item, first.rater, first.values)
         sums: CrossedSums | SweptSums
-        if suits_sums(dataset, first):
-            found = sums_of_parts(dataset, one_pool(dataset), first)
+        if gaussian_parts.suits_sums(dataset, first):
+            found = gaussian_parts.sums_of_parts(dataset, one_pool(dataset), first)
             (moments,) = found.moments
             center = moments.centre
             sums = found.crossed(center)
         else:
-            sums = effects_of_parts(dataset, first)
+            sums = gaussian_parts.effects_of_parts(dataset, first)
             moments = sums.totals.moments
             center = moments.pivot
         priors = self._checked_priors(moments)
@@ -147,7 +133,7 @@ class GaussianICC(NormalModel[CrossedProblem]):
 
     def _checked_priors(self, moments: Moments) -> dict[str, Array]:
         priors = self._priors(moments)
-        check_mean(priors["mean"], moments.mean, moments.sd)
+        checks.check_mean(priors["mean"], moments.mean, moments.sd)
         return {name: prior.stan for name, prior in priors.items()}
 
     @property
@@ -178,4 +164,4 @@ class GaussianICC(NormalModel[CrossedProblem]):
 
     def caution(self, ratings: Ratings) -> str:
         """That ratings may be grades or categories, if they are few whole numbers."""
-        return caution_of_numbers(ratings)
+        return checks.caution_of_numbers(ratings)

@@ -11,17 +11,9 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.families.normal.checks import (
-    caution_of_numbers,
-    check_mean,
-    check_residual,
-    check_sd,
-    moments_by_pool,
-)
+from reliabayes.families.normal import checks, gaussian_parts
 from reliabayes.families.normal.gaussian import SDS, GaussianPriors
-from reliabayes.families.normal.gaussian_parts import leading, moments_of_parts, sums_of_parts
-from reliabayes.families.normal.pooled import Pooled
-from reliabayes.families.normal.pooled_problem import PooledGaussianProblem, integrates_out
+from reliabayes.families.normal.pooled import Pooled, PooledGaussianProblem, integrates_out
 from reliabayes.families.pools import XCC, pool_of_raters
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
@@ -102,13 +94,13 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
         pool = pool_of_raters(self, ratings)
         if isinstance(ratings, RatingsDataset):
-            return self._priors(moments_of_parts(ratings, pool))
-        return self._priors(moments_by_pool(ratings.values, pool[ratings.rater]))
+            return self._priors(gaussian_parts.moments_of_parts(ratings, pool))
+        return self._priors(checks.moments_by_pool(ratings.values, pool[ratings.rater]))
 
     def _priors(self, moments: Sequence[Moments]) -> dict[str, Any]:
         first, *others = moments
         of_all = sum((of.about(first.pivot) for of in others), first)
-        sd = check_sd(of_all.sd)
+        sd = checks.check_sd(of_all.sd)
         return {
             "mean": tuple(self.prior_mean or Normal(of.mean, 2.5 * sd) for of in moments),
             **self._given().of_sds(sd),
@@ -118,7 +110,7 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
     def problem(self, ratings: Ratings) -> PooledGaussianProblem:
         """Sums of the ratings, centred by pool, and priors."""
         pool = pool_of_raters(self, ratings)
-        moments = moments_by_pool(ratings.values, pool[ratings.rater])
+        moments = checks.moments_by_pool(ratings.values, pool[ratings.rater])
         center = np.array([of.centre for of in moments])
         centred = center[pool][ratings.rater]
         np.subtract(ratings.values, centred, out=centred)
@@ -140,8 +132,8 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
 
     def problem_of_parts(self, dataset: RatingsDataset) -> PooledGaussianProblem:
         """The same sums, added up over the parts; effects of the raters are integrated out."""
-        first = leading(dataset)
-        sums = sums_of_parts(dataset, pool_of_raters(self, dataset), first)
+        first = gaussian_parts.leading(dataset)
+        sums = gaussian_parts.sums_of_parts(dataset, pool_of_raters(self, dataset), first)
         self._check_residual(first)
         center = np.array([of.centre for of in sums.moments])
         return PooledGaussianProblem(
@@ -155,7 +147,7 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
     def _checked_priors(self, moments: Sequence[Moments]) -> dict[str, Array]:
         priors = self._priors(moments)
         for prior, of in zip(priors["mean"], moments, strict=True):
-            check_mean(prior, of.mean, of.sd)
+            checks.check_mean(prior, of.mean, of.sd)
         return {
             "mean": np.array([prior.stan for prior in priors["mean"]], float),
             **{name: priors[name].stan for name in SDS},
@@ -165,10 +157,12 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
     def _check_residual(self, ratings: Ratings) -> None:
         """Refuse ratings that effects explain completely, be they one per item or one per pool."""
         pool = pool_of_raters(self, ratings)
-        check_residual(ratings.item, ratings.rater, ratings.values)
+        checks.check_residual(ratings.item, ratings.rater, ratings.values)
         shared, pools = self.residual == "shared", range(len(ratings.pools))
         for rows in [slice(None)] if shared else [pool[ratings.rater] == g for g in pools]:
-            check_residual(ratings.item[rows], ratings.rater[rows], ratings.values[rows], pool)
+            checks.check_residual(
+                ratings.item[rows], ratings.rater[rows], ratings.values[rows], pool
+            )
 
     @property
     def normal_family(self) -> Pooled:
@@ -182,4 +176,4 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
 
     def caution(self, ratings: Ratings) -> str:
         """That ratings may be grades or categories, if they are few whole numbers."""
-        return caution_of_numbers(ratings)
+        return checks.caution_of_numbers(ratings)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from reliabayes.choices import Family
 from reliabayes.facets import Decision, MeasurementDesign, as_names
@@ -170,7 +171,7 @@ class GStudy(NormalModel[Any]):  # of an `EffectsProblem` or, of categories, a `
         return decision(posterior, frozenset(self.fixed) if fixed is None else fixed)
 
     def effects_of_levels(
-        self, posterior: Posterior[Any], facet: str, prob: float | None, rng: np.random.Generator
+        self, posterior: Posterior[Any], facet: str, prob: float | None, rng: Generator
     ) -> pd.DataFrame:
         """Effects of the levels of a facet, with those of the levels that it is nested in."""
         return self.normal_family.effects_of_levels(posterior, facet, prob, rng)

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.random import Generator
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.maximum_likelihood import criterion_of, highest
-from reliabayes.families.normal.family import NormalFamily
+from reliabayes.families.normal.family import NormalFamily, Wanted
 from reliabayes.families.simulation import require_known
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
@@ -138,7 +139,7 @@ class NormalModel(RatingModel[P]):
         return self.normal_family.program(problem)
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
-        """Mode of the posterior, and its curvature."""
+        """The start at the one mode."""
         return (self.normal_family.start(problem),)
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
@@ -151,26 +152,22 @@ class NormalModel(RatingModel[P]):
         """Parameters, and what follows from them, draw by draw."""
         return self.normal_family.quantities(posterior)
 
-    def items(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
+    def items(self, posterior: Posterior[P], prob: float | None, rng: Generator) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
-        return self.normal_family.items(posterior, prob, rng)
+        return self.normal_family.effects_of_levels(posterior, "item", prob, rng)
 
     def items_by_part(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+        self, posterior: Posterior[P], prob: float | None, rng: Generator
     ) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of what all parts share."""
         return self.normal_family.items_by_part(posterior, prob, rng)
 
-    def raters(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
+    def raters(self, posterior: Posterior[P], prob: float | None, rng: Generator) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        return self.normal_family.raters(posterior, prob, rng)
+        return self.normal_family.effects_of_levels(posterior, "rater", prob, rng)
 
     def new_rater(
-        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+        self, posterior: Posterior[P], covariates: Array, rng: Generator
     ) -> dict[str, Array] | None:
         """Effect of one who is drawn from their population, or of one of each pool."""
         return self.normal_family.new_rater(posterior, rng)
@@ -179,9 +176,7 @@ class NormalModel(RatingModel[P]):
         """Log density (S, I) of the ratings of items by draw, given effects that are not theirs."""
         return self.normal_family.pointwise(posterior)
 
-    def replicates(
-        self, posterior: Posterior[P], rng: np.random.Generator
-    ) -> Iterator[NDArray[Any]]:
+    def replicates(self, posterior: Posterior[P], rng: Generator) -> Iterator[NDArray[Any]]:
         """Ratings (N,) of new items under the same other levels, one draw at a time."""
         return self.normal_family.replicates(posterior, rng)
 
@@ -190,7 +185,7 @@ class NormalModel(RatingModel[P]):
     def simulate(
         self,
         design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         parameters: Mapping[str, Any] | None = None,
         categories: Iterable[Any] | None = None,
@@ -223,26 +218,27 @@ class NormalModel(RatingModel[P]):
         ValueError
             There is no such parameter, or one is to be drawn whose prior is not set.
         """
-        given, values = self._checked(parameters or {}, categories)
-        return self.normal_family.simulate(design, given, values, rng)
+        return self.normal_family.simulate(self._wanted(design, parameters, categories), rng)
 
     def draw_parameters(
         self,
         design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         categories: Iterable[Any] | None = None,
     ) -> dict[str, Array]:
         """Parameters drawn from their priors, as `simulate` takes them."""
-        given, values = self._checked({}, categories)
-        return self.normal_family.drawn_point(design, given, values, rng)
+        return self.normal_family.drawn_point(self._wanted(design, None, categories), rng)
 
-    def _checked(
-        self, parameters: Mapping[str, Any], categories: Iterable[Any] | None
-    ) -> tuple[dict[str, Array], Iterable[Any]]:
-        """Parameters and categories, of a model that has them."""
+    def _wanted(
+        self,
+        design: pd.DataFrame | Ratings,
+        parameters: Mapping[str, Any] | None,
+        categories: Iterable[Any] | None,
+    ) -> Wanted:
+        """What to simulate: parameters that the model has, and categories if it has any."""
         if self.continuous and categories is not None:
             raise TypeError(f"{type(self).__name__} is for numbers: leave categories out.")
-        require_known(parameters, [each.name for each in self.normal_family.declared], self)
-        given = {name: np.asarray(value, float) for name, value in parameters.items()}
-        return given, (0, 1) if categories is None else categories
+        given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
+        require_known(given, [each.name for each in self.normal_family.declared], self)
+        return Wanted(design, given, (0, 1) if categories is None else categories)

@@ -177,13 +177,13 @@ def stacking_weights(elpd: Array) -> Array:
     ]
 
 
-def refuses_comparison(models: Mapping[str, type[Model]]) -> str:
+def refuses_comparison(models: Mapping[str, Model]) -> str:
     """Why the likelihoods of models cannot be compared.
 
     Parameters
     ----------
-    models : mapping of str to type
-        Classes of the models, by the names that the reason gives them.
+    models : mapping of str to Model
+        The models, by the names that the reason gives them.
 
     Returns
     -------
@@ -192,9 +192,10 @@ def refuses_comparison(models: Mapping[str, type[Model]]) -> str:
     """
     for name, model in models.items():
         if model.conditional:
+            kind = type(model).__name__
             return (
-                f"{name} cannot be compared: {model.__name__} conditions on the proportions of an "
-                "item's own votes instead of predicting them."
+                f"{name} cannot be compared: {kind} conditions on the proportions of an item's own "
+                "votes instead of predicting them."
             )
     of_numbers = [name for name, model in models.items() if model.continuous]
     of_categories = [name for name in models if name not in of_numbers]
@@ -217,7 +218,7 @@ def _check(fits: Mapping[str, ComparableFit]) -> None:
     for name, fit in fits.items():
         if not hasattr(fit, "loo"):
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
-    if reason := refuses_comparison({name: type(fit.model) for name, fit in fits.items()}):
+    if reason := refuses_comparison({name: fit.model for name, fit in fits.items()}):
         raise ValueError(f"fits: {reason}")
     of = {name: in_memory(fit.ratings, "fits") for name, fit in fits.items()}
     (name, first), *others = of.items()

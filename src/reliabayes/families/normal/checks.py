@@ -73,25 +73,17 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
     """Refuse ratings that effects of items and raters explain completely.
 
     Given the raters' pools (R,), an item has an effect in each. The density of such ratings is
-    unbounded as the residual sd goes to 0. A small part of the ratings mostly shows that there is a
-    residual; larger parts are checked only while it does not.
+    unbounded as the residual sd goes to 0.
     """
-
-    def effects(part: slice) -> Codes:
-        if pool is None:
-            return item[part]
-        return cells(item[part], pool[rater[part]], int(pool.max()) + 1)
-
-    digits = max(3, len(str(len(values))))
-    parts = (slice(10**power) for power in range(3, digits + 1))
-    if any(has_residual([effects(part), rater[part]], values[part]) for part in parts):
+    effects = item if pool is None else cells(item, pool[rater], int(pool.max()) + 1)
+    if has_residual([effects, rater], values):
         return
     if _rounding(values) > MOST_ROUNDING * np.ptp(values):
         rule = "ratings must differ by more than the rounding of such large numbers"
         found = f"ratings around {values.mean():.6g} that differ by at most {np.ptp(values):.3g}"
         remedy = "Subtract a number near their mean from all ratings before they are rounded."
         raise RatingsError([Fault("rating", rule, found, remedy)])
-    if len(values) > _rank(effects(slice(None)), rater):
+    if len(values) > _rank(effects, rater):
         rule = "ratings must have a residual besides effects of items and raters"
         found = "that every rating is the sum of an item's and a rater's effect"
         remedy = "Agreement is perfect up to severity: report that instead of fitting a model."
@@ -106,28 +98,16 @@ def check_residual_of_design(
 ) -> None:
     """Refuse ratings that effects explain completely, though there are fewer than ratings.
 
-    Their density is unbounded as the residual sd goes to 0. A part of the ratings mostly shows that
-    there is a residual.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        Sources of the effects.
-    level : sequence of array of int, each of shape (N,)
-        Level of each rating, by source.
-    values : array of float, shape (N,)
-        The ratings, or enough of them.
-    squares : MeanSquares or None
-        Mean squares, which tell it of balanced designs.
+    Their density is unbounded as the residual sd goes to 0. Ratings (N,), or enough of them, have
+    levels by source; mean squares, if there are any, tell it of balanced designs.
     """
     if squares is not None:
         is_explained = squares.sum_of_squares[-1] < ROUNDING * squares.sum_of_squares.sum()
     else:
         n = len(values)
-        ends = [*(10**power for power in range(3, len(str(n)))), n]
-        is_explained = (
-            not any(has_residual([x[:end] for x in level], values[:end]) for end in ends)
-        ) and (n > MOST_RANKED or _rank_of_design(level) < n)
+        is_explained = not has_residual(level, values) and (
+            n > MOST_RANKED or _rank_of_design(level) < n
+        )
     if is_explained:
         rule = "ratings must have a residual besides the effects of the design"
         found = (
@@ -140,7 +120,16 @@ def check_residual_of_design(
 
 
 def has_residual(codes: Sequence[Codes], values: Array) -> bool:
-    """Whether these ratings have residuals from least-squares effects of items and raters."""
+    """Whether ratings have residuals from least-squares effects.
+
+    A small part mostly shows it; larger parts are looked at only while it does not.
+    """
+    digits = max(3, len(str(len(values))))
+    parts = (slice(10**power) for power in range(3, digits + 1))
+    return any(_has_residual([code[part] for code in codes], values[part]) for part in parts)
+
+
+def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
     centred = values - values.mean()
     spread = np.abs(centred).max()
     # What rounding leaves grows with the ratings themselves, what raters leave with their spread.

@@ -1,32 +1,25 @@
-"""Crossed effects of items and raters of one population, on numbers."""
+"""Numbers with crossed effects of items and raters: reduced to sums, and their family."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.random import Generator
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.maximum_likelihood import Criterion, Search
-from reliabayes.families.normal.crossed_problem import CrossedProblem
-from reliabayes.families.normal.gaussian import (
-    SDS,
-    SEED,
-    GaussianPriors,
-    blank_numbers,
-    gaussian_parameters,
-    log_density_by_item,
-    log_prior_of_sds,
-    replicates,
-    simulated,
-)
-from reliabayes.families.normal.gaussian_parts import CHUNK, effects_of_part
+from reliabayes.families.normal import gaussian
+from reliabayes.families.normal.family import Wanted
+from reliabayes.families.normal.gaussian import SDS, GaussianPriors
+from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.crossed_gibbs import MOST_LEVELS, levels_given
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.em import Point
@@ -34,38 +27,191 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.interpolated_density import InterpolatedDensity
 from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.parameters import Parameter
+from reliabayes.inference.problem import Problem, StanData
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.gaussian_conditional import Marginal
-from reliabayes.likelihoods.gaussian_one_pool import CrossedSums, Deviations
+from reliabayes.likelihoods.gaussian_conditional import Marginal, MeanPrior, above_zero
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
-from reliabayes.likelihoods.swept_sums import SweptSums
+from reliabayes.likelihoods.marginal_effects import MarginalEffects
+from reliabayes.likelihoods.row_effects import RowEffects
+from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
-from reliabayes.results import quantities
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.summaries import describe
 
+MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
+MOST_BY_STAN = 30_000_000  # the same for NUTS, of which a step then takes more than a second
+# Work of a density, as `work_of` counts it: from the first on, NUTS takes longer than independence
+# sampling; up to the second, that takes no longer than Gibbs sampling of a thousand ratings.
+# Densities are smooth where sums are so few for each cell. From ``python -m benchmarks.switch``.
+MANY_BY_NUTS, MOST_EXACT, SUMS_BY_CELL = 125_000, 8_000_000, 40
 DIMS = {"level": ("column",)}  # of what is sampled beside numbers: levels of the columns
+CHUNK = 4_000_000  # effects drawn at once: 32 MB
 MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
 # Cells of the sums at most, 160 MB; of precision matrices at once, 4 MB; and proposals for each
 # draw, which are more where the matrices are small.
 MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrossedProblem(Problem):
+    """Gaussian ratings with crossed effects, reduced to sums.
+
+    Attributes
+    ----------
+    swapped : bool
+        Whether raters make the rows of the design, because there are more of them than items.
+    center : float
+        Subtracted from every rating before the sums.
+    sums : CrossedSums or SweptSums
+        Sums of the centred ratings, to integrate out the effects of the columns, or to sample them
+        by Gibbs sampling.
+    design : CrossedDesign or None
+        Who rated what; None of ratings in parts.
+    """
+
+    swapped: bool
+    center: float
+    sums: CrossedSums | SweptSums
+    design: CrossedDesign | None = None
+
+    @cached_property
+    def crossed(self) -> CrossedSums:
+        """Sums to integrate out the effects of the columns."""
+        return self.sums if isinstance(self.sums, CrossedSums) else CrossedSums.of(self.rows())
+
+    @cached_property
+    def effects(self) -> CrossedEffects | None:
+        """What Gibbs sampling of all effects needs; None of ratings in parts that are few sums."""
+        sums = self.sums
+        if not isinstance(sums, SweptSums):
+            if self.design is None:
+                return None
+            sums = effect_sums(self.design, self.center)
+        totals = sums.totals
+        names = Deviations("sd_item", "sd_rater", "sd_residual").swap(self.swapped)
+        offset, precision = map(float, self.mean_prior)
+        row, column, residual = (self.priors[name] for name in names)
+        return CrossedEffects(
+            rows=sums.rows,
+            n_rows=totals.n_rows,
+            per_column=totals.per_column,
+            column_total=totals.column_total,
+            square=totals.moments.square,
+            center=self.center,
+            mean_prior=(offset, precision),
+            sd_priors=(row, column, residual),
+            names=(names.row, names.column, names.residual),
+        )
+
+    def deviations(self, point: Mapping[str, Any]) -> Deviations:
+        """Standard deviations of a point; the least above 0 in place of those that are 0."""
+        sds = (point[name] for name in ("sd_item", "sd_rater", "sd_residual"))
+        return Deviations(*(above_zero(sd, self.equal_sd) for sd in sds)).swap(self.swapped)
+
+    @cached_property
+    def flat(self) -> CrossedProblem:
+        """The same problem without a prior of the mean."""
+        return replace(self, priors={**self.priors, "mean": np.array([0.0, math.inf])})
+
+    def marginal(self, sd: Deviations) -> Marginal:
+        """Log density of the ratings, and the mean given them, relative to the centre."""
+        if isinstance(self.sums, CrossedSums):
+            return self.sums.marginal(sd, self.mean_prior)
+        return self._exact.at(np.square(sd))
+
+    @cached_property
+    def _exact(self) -> MarginalEffects:
+        """The density where columns are many."""
+        if self.design is None:
+            rule = "all ratings must be in memory for the likelihood with so many raters"
+            found = f"ratings in parts by {self.sums.n_columns:,} raters"
+            remedy = "Read them into memory, dataset.to_ratings(), or call fit."
+            raise RatingsError([Fault("ratings", rule, found, remedy)])
+        mean, sd = map(float, self.priors["mean"])
+        return MarginalEffects.of(self.design.effect_sums(), mean - self.center, sd)
+
+    def rows(self) -> CrossedDesign:
+        """Who rated what, to draw the effects of the rows."""
+        if self.design is None:
+            raise ValueError("the effects of items of a dataset are drawn part by part.")
+        return self.design
+
+    @property
+    def is_large(self) -> bool:
+        """Whether columns are so many that a density takes long, of which few must do."""
+        sums = self.sums
+        if isinstance(sums, SweptSums):
+            return False
+        return work_of(sums.n_columns, sums.n_patterns) >= MANY_BY_NUTS
+
+    @property
+    def equal_sd(self) -> float:
+        """Standard deviation of each source if all three had a third of the variance."""
+        return math.sqrt(self.sums.sum_of_squares / self.sums.n_ratings / 3)
+
+    @property
+    def mean_prior(self) -> MeanPrior:
+        """Prior of the mean relative to the centre."""
+        return MeanPrior.of(self.priors["mean"], self.center)
+
+    def stan_data(self) -> StanData:
+        """Sums, centre and priors."""
+        own = StanData(values={"swapped": int(self.swapped), "center": self.center})
+        return self.prior_data | self._for_stan().stan_data() | own
+
+    def _for_stan(self) -> CrossedSums:
+        """The sums that NUTS needs, unless they are too many."""
+        if isinstance(self.sums, SweptSums):
+            rows, columns = self.sums.totals.n_rows, self.sums.n_columns
+            patterns = len(self.design.patterns[0]) if self.design else math.inf
+            if columns**2 * (patterns + 1) > MOST_BY_STAN:
+                raise ValueError(
+                    f"NUTS is too slow for effects of {rows:,} and {columns:,} items and raters. "
+                    "Pass sampler='auto' or 'gibbs', and leave output_dir out."
+                )
+        return self.crossed
+
+
+def sums_of(design: CrossedDesign, center: float) -> CrossedSums | SweptSums:
+    """Sums of centred ratings that suit their design; ``benchmarks/README.md`` has measurements."""
+    return CrossedSums.of(design) if integrates_out(design) else effect_sums(design, center)
+
+
+def effect_sums(design: CrossedDesign, center: float) -> SweptSums:
+    """Rows and totals of centred ratings in memory."""
+    return SweptSums(RowEffects.of(design), CrossedTotals.of(design, center))
+
+
+def integrates_out(design: CrossedDesign) -> bool:
+    """Whether integrating out the effects of the columns is cheaper than sampling them."""
+    return are_cheap_sums(len(design.column_total), len(design.patterns[0]), design.counts.nnz)
+
+
+def are_cheap_sums(columns: int, patterns: int, cells: int) -> bool:
+    """Whether densities of sums over pairs of columns cost less than passes over the cells.
+
+    Of many ratings densities are smooth, so that a few dozen are computed and others interpolated.
+    """
+    if columns**2 * (patterns + 1) <= min(SUMS_BY_CELL * cells, MOST_SUMS):
+        return True
+    return work_of(columns, patterns) <= MOST_EXACT
+
+
+def work_of(columns: int, patterns: int) -> int:
+    """Work of a density or its gradient: a Cholesky factor, and a sum over patterns."""
+    return columns**2 * (columns + 4 * patterns)
+
 
 Draws = Posterior[CrossedProblem]
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """The family of `GaussianICC`.
-
-    Attributes
-    ----------
-    priors : GaussianPriors
-        Priors as they were set, to draw parameters from.
-    """
+    """The family of `GaussianICC`, with priors as they were set."""
 
     priors: GaussianPriors
 
@@ -77,7 +223,7 @@ class Crossed:
     @property
     def declared(self) -> tuple[Parameter, ...]:
         """Mean and standard deviations, which are numbers."""
-        return gaussian_parameters(DIMS)
+        return gaussian.parameters(DIMS)
 
     # Density, and where chains start.
 
@@ -152,7 +298,7 @@ class Crossed:
             found = marginal(x)
             if criterion == "posterior":
                 sd = problem.deviations(sds(x)).swap(problem.swapped)
-                return float(found.log_density) + log_prior_of_sds(sd, problem)
+                return float(found.log_density) + gaussian.log_prior_of_sds(sd, problem)
             return found.criterion(restricted=criterion == "restricted")
 
         def point(x: Array) -> dict[str, Any]:
@@ -169,53 +315,45 @@ class Crossed:
 
     def quantities(self, posterior: Draws) -> xr.Dataset:
         """ICCs and labeler ICC beside the parameters, each (chain, draw)."""
-        sds = [posterior.draws[name] for name in SDS]
-        item, _, residual = sds
-        return xr.Dataset(
-            {
-                "icc": quantities.icc(*sds),
-                "icc_consistency": quantities.icc_consistency(item, residual),
-                "labeler_icc": quantities.labeler_icc(*sds),
-                **posterior.draws[[*SDS, "mean"]],
-            }
-        )
+        sds = posterior.draws[list(SDS)]
+        return xr.Dataset({**gaussian.iccs(sds), **sds, "mean": posterior.draws["mean"]})
 
-    def items(self, posterior: Draws, prob: float | None, rng: np.random.Generator) -> pd.DataFrame:
-        """Effects of the items, in units of the rating: mean, sd, median and interval."""
-        return _effects(posterior, "item", prob, rng)
+    def effects_of_levels(
+        self, posterior: Draws, facet: str, prob: float | None, rng: Generator
+    ) -> pd.DataFrame:
+        """Summary of exact draws of effects given the parameters, in units of the rating."""
+        of_raters = facet == "rater"
+        posterior = _with_few_levels(posterior) if of_raters else posterior
+        problem = posterior.problem
+        sd, columns = _column_effects(posterior, rng)
+        rows = problem.rows() if of_raters == problem.swapped else None
+        chunks = rows.draw_rows(sd, columns, CHUNK, rng) if rows else [columns[:, :-1]]
+        table = gaussian.table_of_chunks(chunks, prob).set_axis(problem.coords[facet].rename(facet))
+        if of_raters:
+            table.attrs["draws"] = posterior.n_draws
+        return table
 
-    def items_by_part(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> TableOfPart:
+    def items_by_part(self, posterior: Draws, prob: float | None, rng: Generator) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those of the raters."""
         sd, columns = _column_effects(_with_few_levels(posterior), rng)
         return partial(effects_of_part, sd, columns, posterior.problem.center, prob)
 
-    def raters(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        posterior = _with_few_levels(posterior)
-        table = _effects(posterior, "rater", prob, rng)
-        table.attrs["draws"] = posterior.n_draws
-        return table
-
-    def new_rater(self, posterior: Draws, rng: np.random.Generator) -> dict[str, Array]:
+    def new_rater(self, posterior: Draws, rng: Generator) -> dict[str, Array]:
         """Effect of one who is drawn from their population."""
         return drawn_effect(posterior.draws["sd_rater"], rng)
 
     def pointwise(self, posterior: Draws) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""
-        drawn = self.levels(posterior, np.random.default_rng(SEED))
+        drawn = self.levels(posterior, np.random.default_rng(gaussian.SEED))
         at = _components(posterior.stacked())[1]
-        return log_density_by_item(posterior, one_pool(posterior.ratings), drawn, at)
+        return gaussian.log_density_by_item(posterior, one_pool(posterior.ratings), drawn, at)
 
-    def replicates(self, posterior: Draws, rng: np.random.Generator) -> Iterator[Array]:
+    def replicates(self, posterior: Draws, rng: Generator) -> Iterator[Array]:
         """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
         ratings, at = posterior.ratings_in_memory, _components(posterior.stacked())[1]
-        return replicates(ratings, one_pool(ratings), self.levels(posterior, rng), at, rng)
+        return gaussian.replicates(ratings, one_pool(ratings), self.levels(posterior, rng), at, rng)
 
-    def levels(self, posterior: Draws, rng: np.random.Generator) -> Iterator[Array]:
+    def levels(self, posterior: Draws, rng: Generator) -> Iterator[Array]:
         """Levels (R,) of the raters, drawn given each draw in turn."""
         problem = posterior.problem
         sd, columns = _column_effects(posterior, rng)
@@ -230,31 +368,16 @@ class Crossed:
 
     # Simulation.
 
-    def drawn_point(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> dict[str, Array]:
+    def drawn_point(self, wanted: Wanted, rng: Generator) -> dict[str, Array]:
         """Parameters: those given, and others drawn from their priors."""
-        return {
-            name: given[name] if name in given else self.priors.draw(name, (), rng)
-            for name in ("mean", *SDS)
-        }
+        names = ("mean", *SDS)
+        return self.priors.completed(wanted.given, dict.fromkeys(names, ()), rng)
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> Ratings:
+    def simulate(self, wanted: Wanted, rng: Generator) -> Ratings:
         """Ratings of a design."""
-        blank = blank_numbers(design)
+        blank = gaussian.blank_numbers(wanted.design)
         pool = one_pool(blank)
-        mean, at = _components(self.drawn_point(blank, given, categories, rng))
-        return simulated(blank, pool, mean, at, rng)
+        return gaussian.simulated(blank, pool, *_components(self.drawn_point(wanted, rng)), rng)
 
 
 def one_pool(ratings: AnyRatings) -> Codes:
@@ -264,23 +387,25 @@ def one_pool(ratings: AnyRatings) -> Codes:
     return np.zeros(ratings.n_raters, np.intp)
 
 
-def _effects(
-    posterior: Draws,
-    margin: Literal["item", "rater"],
+def effects_of_part(
+    sd: Deviations,
+    columns: Array,
+    center: float,
     prob: float | None,
-    rng: np.random.Generator,
+    part: Ratings,
+    rng: Generator,
 ) -> pd.DataFrame:
-    """Summary of exact draws of effects given the parameters, in units of the rating."""
-    problem = posterior.problem
-    sd, columns = _column_effects(posterior, rng)
-    is_column = (margin == "rater") != problem.swapped
-    rows = None if is_column else problem.rows()
-    chunks = rows.draw_rows(sd, columns, CHUNK, rng) if rows else [columns[:, :-1]]
-    table = pd.concat([pd.DataFrame(describe(chunk, prob)) for chunk in chunks], ignore_index=True)
-    return table.set_axis(problem.coords[margin].rename(margin))
+    """Table of the effects of the items of a part, given those of all raters.
+
+    ``sd`` has (S,) draws, ``columns`` is (S, R + 1) with the mean last, less ``center``.
+    """
+    raters = columns.shape[1] - 1
+    design = CrossedDesign.of(part.item, part.rater, part.values - center, raters)
+    table = gaussian.table_of_chunks(design.draw_rows(sd, columns, CHUNK, rng), prob)
+    return table.set_axis(part.items.rename("item"))
 
 
-def _column_effects(posterior: Draws, rng: np.random.Generator) -> tuple[Deviations, Array]:
+def _column_effects(posterior: Draws, rng: Generator) -> tuple[Deviations, Array]:
     """(S,) deviations, and draws (S, J + 1) of the effects of the columns, the mean last."""
     problem, draws = posterior.problem, posterior.stacked()
     sd = problem.deviations(draws)
@@ -323,7 +448,7 @@ def _evaluate(problem: CrossedProblem, log_sd: Array) -> tuple[Array, Array]:
     )
 
 
-def _finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
+def _finish(log_sd: Array, mean: Array, rng: Generator) -> dict[str, Array]:
     """Draws by name, with means drawn given the standard deviations."""
     drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
     sds = np.moveaxis(np.exp(log_sd), -1, 0)

@@ -11,16 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.random import Generator
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import EffectLevels, Effects, Source
 from reliabayes.families.maximum_likelihood import Criterion, Search
-from reliabayes.families.normal.checks import (
-    check_mean,
-    check_residual_of_design,
-    check_sd,
-    moments_of,
-)
+from reliabayes.families.normal import checks, levels
 from reliabayes.families.normal.effects_in_parts import (
     MOST_IN_MEMORY,
     check_residual_of_parts,
@@ -32,18 +28,8 @@ from reliabayes.families.normal.effects_problem import (
     EffectsProblem,
     levels_in_memory,
 )
-from reliabayes.families.normal.levels import (
-    EFFECTS_DRAWN,
-    OF_SOURCES,
-    RELIABILITY,
-    DrawnEffects,
-    effect_of_new_rater,
-    effects_of_levels,
-    fresh_effects,
-    items_of_part,
-    reliability,
-    sum_of_others,
-)
+from reliabayes.families.normal.family import Wanted
+from reliabayes.families.normal.levels import DrawnEffects
 from reliabayes.families.normal.study import Study, source_index
 from reliabayes.inference.densities import half_t
 from reliabayes.inference.em import Point
@@ -81,7 +67,7 @@ class Facets:
         Design and priors.
     """
 
-    reports: ClassVar[tuple[str, ...]] = (*RELIABILITY, *OF_SOURCES, "mean")
+    reports: ClassVar[tuple[str, ...]] = (*levels.RELIABILITY, *levels.OF_SOURCES, "mean")
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {"sd": ("source",)}
     declared: ClassVar[tuple[Parameter, ...]] = (
         Parameter("mean", "real"),
@@ -95,12 +81,12 @@ class Facets:
     def priors(self, ratings: AnyRatings) -> dict[str, Any]:
         """Priors in force for these ratings: of the mean, and of the sd of each source."""
         if isinstance(ratings, RatingsDataset):
-            levels = levels_of_parts(ratings, self.study.design)
-            return self._priors(levels.of_ratings, levels.effects(self.study.drop))
-        return self._priors(moments_of(ratings.values), self.study.effects(ratings))
+            found = levels_of_parts(ratings, self.study.design)
+            return self._priors(found.of_ratings, found.effects(self.study.drop))
+        return self._priors(checks.moments_of(ratings.values), self.study.effects(ratings))
 
     def _priors(self, moments: Moments, effects: EffectLevels) -> dict[str, Any]:
-        sd = check_sd(moments.sd)
+        sd = checks.check_sd(moments.sd)
         of_sds = {source.name: self._prior_of_sd(source, sd) for source in effects.sources}
         return {"mean": self.study.prior_mean or Normal(moments.mean, 2.5 * sd), "sd": of_sds}
 
@@ -115,18 +101,18 @@ class Facets:
 
     def _checked_priors(self, moments: Moments, effects: EffectLevels) -> dict[str, Array]:
         priors = self._priors(moments, effects)
-        check_mean(priors["mean"], moments.mean, moments.sd)
+        checks.check_mean(priors["mean"], moments.mean, moments.sd)
         sds = [prior.stan for prior in priors["sd"].values()]
         return {"mean": np.array(priors["mean"].stan), "sd": np.array(sds)}
 
     def problem(self, ratings: Ratings) -> EffectsProblem:
         """Effects, ratings, priors, and mean squares if the design has them."""
         effects, values = self.study.effects(ratings), ratings.values
-        moments = moments_of(values)
+        moments = checks.moments_of(values)
         priors = self._checked_priors(moments, effects)
-        levels = levels_in_memory(effects, values)
-        squares = levels.mean_squares(effects) if levels else MeanSquares.of(effects, values)
-        check_residual_of_design(effects.sources[:-1], effects.level, values, squares)
+        sums = levels_in_memory(effects, values)
+        squares = sums.mean_squares(effects) if sums else MeanSquares.of(effects, values)
+        checks.check_residual_of_design(effects.sources[:-1], effects.level, values, squares)
         coords = {"item": ratings.items, "rater": ratings.raters, "source": source_index(effects)}
         n_items = ratings.n_items
         return EffectsProblem(
@@ -136,17 +122,17 @@ class Facets:
             squares=squares,
             n_ratings=moments.n,
             sd=moments.sd,
-            given_mean=partial(EffectsInMemory, effects, values, levels, squares, n_items),
+            given_mean=partial(EffectsInMemory, effects, values, sums, squares, n_items),
         )
 
     def problem_of_parts(self, dataset: RatingsDataset) -> EffectsProblem:
         """Sums over the items of all parts, priors, and mean squares if the design has them."""
-        levels = levels_of_parts(dataset, self.study.design)
-        if isinstance(levels, CountedLevels) and len(dataset) <= MOST_IN_MEMORY:
+        found = levels_of_parts(dataset, self.study.design)
+        if isinstance(found, CountedLevels) and len(dataset) <= MOST_IN_MEMORY:
             return self.problem(dataset.to_ratings())
-        effects, moments = levels.effects(self.study.drop), levels.of_ratings
+        effects, moments = found.effects(self.study.drop), found.of_ratings
         priors = self._checked_priors(moments, effects)
-        squares = levels.mean_squares(effects)
+        squares = found.mean_squares(effects)
         check_residual_of_parts(dataset, effects, squares)
         return EffectsProblem(
             coords={"rater": dataset.raters, "source": source_index(effects)},
@@ -155,7 +141,7 @@ class Facets:
             squares=squares,
             n_ratings=moments.n,
             sd=moments.sd,
-            given_mean=effects_in_parts(dataset, levels, effects),
+            given_mean=effects_in_parts(dataset, found, effects),
         )
 
     def program(self, problem: EffectsProblem) -> str:
@@ -229,81 +215,59 @@ class Facets:
 
     def quantities(self, posterior: Draws) -> xr.Dataset:
         """Reliability and errors of single ratings, and variance by source."""
-        found = reliability(posterior, self.study.fixed) | {"mean": posterior.draws["mean"]}
+        found = levels.reliability(posterior, self.study.fixed) | {"mean": posterior.draws["mean"]}
         every = xr.Dataset({name: found[name] for name in self.reports if name in found})
         return every.assign_coords(posterior.draws.coords)
 
     def effects_of_levels(
-        self, posterior: Draws, facet: str, prob: float | None, rng: np.random.Generator
+        self, posterior: Draws, facet: str, prob: float | None, rng: Generator
     ) -> pd.DataFrame:
         """Effects of the levels of a facet, in units of the rating."""
-        drawn = _drawn(posterior.thinned(EFFECTS_DRAWN), rng)
-        return effects_of_levels(posterior, facet, drawn, prob)
+        drawn = _drawn(posterior.thinned(levels.EFFECTS_DRAWN), rng)
+        return levels.effects_of_levels(posterior, facet, drawn, prob)
 
-    def items(self, posterior: Draws, prob: float | None, rng: np.random.Generator) -> pd.DataFrame:
-        """Effects of the items, in units of the rating: mean, sd, median and interval."""
-        return self.effects_of_levels(posterior, "item", prob, rng)
-
-    def items_by_part(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> TableOfPart:
+    def items_by_part(self, posterior: Draws, prob: float | None, rng: Generator) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those that items share."""
-        drawn = _drawn(posterior.thinned(EFFECTS_DRAWN), rng)
-        return items_of_part(posterior.problem.effects, drawn, prob)
+        drawn = _drawn(posterior.thinned(levels.EFFECTS_DRAWN), rng)
+        return levels.items_of_part(posterior.problem.effects, drawn, prob)
 
-    def raters(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        return self.effects_of_levels(posterior, "rater", prob, rng)
-
-    def new_rater(self, posterior: Draws, rng: np.random.Generator) -> dict[str, Array] | None:
+    def new_rater(self, posterior: Draws, rng: Generator) -> dict[str, Array] | None:
         """Effect of one drawn from their population; None if raters are fixed."""
-        return effect_of_new_rater(posterior, self.study.fixed, rng)
+        return levels.effect_of_new_rater(posterior, self.study.fixed, rng)
 
     def pointwise(self, posterior: Draws) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given the effects of others."""
         ratings, (effects, blocks) = posterior.ratings_in_memory, _by_item(posterior)
         found = [
-            blocks.log_density(ratings.values - sum_of_others(effects, blocks.own, x), variance)
+            blocks.log_density(
+                ratings.values - levels.sum_of_others(effects, blocks.own, x), variance
+            )
             for variance, x in _drawn(posterior, np.random.default_rng(SEED))
         ]
         return np.array(found), np.arange(ratings.n_items, dtype=np.int32)
 
-    def replicates(self, posterior: Draws, rng: np.random.Generator) -> Iterator[Array]:
+    def replicates(self, posterior: Draws, rng: Generator) -> Iterator[Array]:
         """Ratings (N,) of new items under the same other levels at each draw."""
         effects, blocks = _by_item(posterior)
         for variance, x in _drawn(posterior, rng):
             fresh = _fresh(effects, blocks.own, variance, rng)
-            yield sum_of_others(effects, blocks.own, x) + fresh
+            yield levels.sum_of_others(effects, blocks.own, x) + fresh
 
     # Simulation.
 
-    def drawn_point(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> dict[str, Array]:
+    def drawn_point(self, wanted: Wanted, rng: Generator) -> dict[str, Array]:
         """Mean and standard deviations: those given, and others drawn from their priors."""
-        return self._point(self.study.effects(self.study.blank(design)), given, rng)
+        return self._point(self.study.effects(self.study.blank(wanted.design)), wanted.given, rng)
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> Ratings:
+    def simulate(self, wanted: Wanted, rng: Generator) -> Ratings:
         """Ratings of a design."""
-        blank = self.study.blank(design)
+        blank = self.study.blank(wanted.design)
         effects = self.study.effects(blank)
-        point = self._point(effects, given, rng)
+        point = self._point(effects, wanted.given, rng)
         every = range(len(effects.level))
         return replace(blank, rating=point["mean"] + _fresh(effects, every, point["sd"] ** 2, rng))
 
-    def _point(self, effects: Effects, given: Point, rng: np.random.Generator) -> dict[str, Array]:
+    def _point(self, effects: Effects, given: Point, rng: Generator) -> dict[str, Array]:
         point = dict(given)
         if "sd" not in point:
             draws = []
@@ -331,7 +295,7 @@ def near_normal(problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
         log_density = found.log_density + problem.log_prior(log_sd)
         return log_density, np.stack(found[1:], axis=1)
 
-    def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
+    def finish(log_sd: Array, mean: Array, rng: Generator) -> dict[str, Array]:
         drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
         return {"sd": np.exp(log_sd), "mean": drawn}
 
@@ -361,7 +325,7 @@ def _equal_parts(problem: EffectsProblem) -> Array:
     return np.full(size, math.log(problem.sd / math.sqrt(size)))
 
 
-def _drawn(posterior: Draws, rng: np.random.Generator) -> DrawnEffects:
+def _drawn(posterior: Draws, rng: Generator) -> DrawnEffects:
     """Variances (K,), and effects by source and mean given them and the ratings, by draw."""
     problem, draws = posterior.problem, posterior.stacked()
     if isinstance(rng, NoNoise):  # the mean is known, too
@@ -378,13 +342,11 @@ def _by_item(posterior: Draws) -> tuple[Effects, ItemBlocks]:
     return effects, ItemBlocks.of(effects, item)
 
 
-def _fresh(
-    effects: Effects, sources: Iterable[int], variance: Array, rng: np.random.Generator
-) -> Array:
+def _fresh(effects: Effects, sources: Iterable[int], variance: Array, rng: Generator) -> Array:
     """New effects of these sources, and residuals, added up by rating (N,)."""
     sd = np.sqrt(variance)
     residual = sd[-1] * rng.standard_normal(effects.n_ratings)
-    return np.asarray(residual + fresh_effects(effects, sources, sd, rng))
+    return np.asarray(residual + levels.fresh_effects(effects, sources, sd, rng))
 
 
 def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
@@ -23,86 +23,59 @@ from reliabayes.results.posterior import Posterior
 P = TypeVar("P", bound=Problem, contravariant=True)
 
 
-class NormalFamily(Protocol[P]):
-    """How ratings come from normal effects, which are integrated out of their likelihood or drawn.
+class Wanted(NamedTuple):
+    """What is to be simulated.
 
-    The methods are those of `RatingModel`, which says what each means.
+    Attributes
+    ----------
+    design : DataFrame or Ratings
+        Who rates what, under which levels of facets.
+    given : mapping of str to array
+        Parameters that are not to be drawn from their priors.
+    categories : iterable
+        Values that a rating can have, if the design is a table and ratings are categories.
     """
 
-    @property
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the dimensions of the programs' variables."""
+    design: pd.DataFrame | Ratings
+    given: Point
+    categories: Iterable[Any]
+
+
+class NormalFamily(Protocol[P]):
+    """How ratings come from normal effects; `RatingModel` says what each method means."""
 
     @property
-    def declared(self) -> tuple[Parameter, ...]:
-        """What determines a point."""
+    def dims(self) -> Mapping[str, tuple[str, ...]]: ...
 
-    # Density, and where chains start.
+    @property
+    def declared(self) -> tuple[Parameter, ...]: ...
 
-    def program(self, problem: P) -> str:
-        """Stan program that samples from the posterior."""
+    def program(self, problem: P) -> str: ...
 
-    def start(self, problem: P) -> WarmStart:
-        """Mode of the posterior, and its curvature."""
+    def start(self, problem: P) -> WarmStart: ...
 
-    def cold_start(self, problem: P) -> WarmStart:
-        """Widely dispersed starting points."""
+    def cold_start(self, problem: P) -> WarmStart: ...
 
-    def search(self, problem: P, criterion: Criterion) -> Search:
-        """What is maximised over few numbers, and which parameters they are."""
+    def search(self, problem: P, criterion: Criterion) -> Search: ...
 
-    def log_likelihood(self, point: Point, problem: P) -> float:
-        """Log density of all ratings, with effects integrated out."""
+    def log_likelihood(self, point: Point, problem: P) -> float: ...
 
-    # Results.
+    def quantities(self, posterior: Posterior[P]) -> xr.Dataset: ...
 
-    def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
-        """Reported quantities, draw by draw."""
-
-    def items(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the items: mean, sd, median and interval."""
+    def effects_of_levels(
+        self, posterior: Posterior[P], facet: str, prob: float | None, rng: Generator
+    ) -> pd.DataFrame: ...
 
     def items_by_part(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
-    ) -> TableOfPart:
-        """What draws the effects of the items of a part, given draws of what all parts share."""
+        self, posterior: Posterior[P], prob: float | None, rng: Generator
+    ) -> TableOfPart: ...
 
-    def raters(
-        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the raters: mean, sd, median and interval."""
+    def new_rater(self, posterior: Posterior[P], rng: Generator) -> dict[str, Array] | None: ...
 
-    def new_rater(
-        self, posterior: Posterior[P], rng: np.random.Generator
-    ) -> dict[str, Array] | None:
-        """Draws (S,) of the effect of a rater drawn from the population; None if there is none."""
+    def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]: ...
 
-    def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
-        """Log density (S, I) of the ratings of items by draw, given effects that are not theirs."""
+    def replicates(self, posterior: Posterior[P], rng: Generator) -> Iterator[NDArray[Any]]: ...
 
-    def replicates(
-        self, posterior: Posterior[P], rng: np.random.Generator
-    ) -> Iterator[NDArray[Any]]:
-        """Ratings (N,) of new items under the same other levels, draw by draw."""
+    def drawn_point(self, wanted: Wanted, rng: Generator) -> dict[str, Array]: ...
 
-    # Simulation.
-
-    def drawn_point(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> dict[str, Array]:
-        """Parameters: those given, and others drawn from their priors."""
-
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> Ratings:
-        """Ratings of a design; of models of numbers without regard to the categories."""
+    def simulate(self, wanted: Wanted, rng: Generator) -> Ratings: ...

@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
+from numpy.random import Generator
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.simulation import rated
 from reliabayes.inference.densities import half_t, log_half_t
+from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter, Support
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, SdPrior
 from reliabayes.ratings import Ratings
+from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.summaries import describe
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
 SUPPORTS: Mapping[str, Support] = {"mean": "real", "factor_item": "correlation"}
@@ -50,8 +55,18 @@ class GaussianPriors:
             "sd_residual": self.sd_residual or HalfStudentT(3, sd),
         }
 
-    def draw(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """A parameter drawn from its prior, which must have been set."""
+    def completed(
+        self, given: Point, shapes: Mapping[str, tuple[int, ...]], rng: Generator
+    ) -> dict[str, Array]:
+        """Parameters: those given, and others drawn from their priors, which must be set."""
+        return {
+            name: np.broadcast_to(given[name], shape)
+            if name in given
+            else self._drawn(name, shape, rng)
+            for name, shape in shapes.items()
+        }
+
+    def _drawn(self, name: str, shape: tuple[int, ...], rng: Generator) -> Array:
         prior = getattr(self, name)
         if prior is None or math.isinf(prior.stan[1]):
             raise ValueError(
@@ -70,7 +85,7 @@ def log_prior_of_sds(sds: Iterable[Any], problem: Problem) -> float:
     return float(sum(np.sum(log_half_t(x, problem.priors[name]) + np.log(x)) for name, x in pairs))
 
 
-def gaussian_parameters(dims: Mapping[str, tuple[str, ...]], *names: str) -> tuple[Parameter, ...]:
+def parameters(dims: Mapping[str, tuple[str, ...]], *names: str) -> tuple[Parameter, ...]:
     """Mean and standard deviations, and further parameters, with their dimensions."""
     return tuple(
         Parameter(name, SUPPORTS.get(name, "positive"), dims.get(name, ()))
@@ -98,7 +113,7 @@ def replicates(
     pool: Codes,
     levels: Iterator[Array],
     at: Components,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Iterator[Array]:
     """Ratings (N,) of new items by the same raters, draw by draw."""
     items = NormalItems.of(ratings, pool)
@@ -106,14 +121,28 @@ def replicates(
         yield items.draw(level, Components(*here), rng)
 
 
+def iccs(sds: xr.Dataset) -> dict[str, xr.DataArray]:
+    """ICCs and labeler ICC of standard deviations."""
+    item, rater, residual = (sds[name] for name in SDS)
+    return {
+        "icc": quantities.icc(item, rater, residual),
+        "icc_consistency": quantities.icc_consistency(item, residual),
+        "labeler_icc": quantities.labeler_icc(item, rater, residual),
+    }
+
+
+def table_of_chunks(chunks: Iterable[Array], prob: float | None) -> pd.DataFrame:
+    """Summary of draws (S, U) of effects, some of which are drawn at a time."""
+    tables = [pd.DataFrame(describe(chunk, prob)) for chunk in chunks]
+    return pd.concat(tables, ignore_index=True)
+
+
 def blank_numbers(design: pd.DataFrame | Ratings) -> Ratings:
     """Ratings of a design, with arbitrary numbers."""
     return rated(design, np.arange(float(len(design))))
 
 
-def simulated(
-    blank: Ratings, pool: Codes, mean: Array, at: Components, rng: np.random.Generator
-) -> Ratings:
+def simulated(blank: Ratings, pool: Codes, mean: Array, at: Components, rng: Generator) -> Ratings:
     """Ratings by raters of pools (R,) with means (G,)."""
     level = mean[pool] + at.rater[pool] * rng.standard_normal(blank.n_raters)
     return replace(blank, rating=NormalItems.of(blank, pool).draw(level, at, rng))

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.families.normal.crossed_problem import MOST_SUMS, are_cheap_sums
+from reliabayes.families.normal.crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.inference.crossed_effects import RowState, RowTotals
-from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.likelihoods.row_effects import RowEffects
@@ -24,12 +24,9 @@ from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
-from reliabayes.results.summaries import describe
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
 MOST_IN_MEMORY = 50_000_000  # ratings whose items and raters are held in memory: 1 GB
-
-CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 def leading(dataset: RatingsDataset) -> Ratings:
@@ -60,25 +57,6 @@ def moments_of_parts(dataset: RatingsDataset, pool: Codes) -> tuple[Moments, ...
     """Moments of all ratings by raters of each pool, as `sums_of_parts` has them."""
     pivots = _pivots(leading(dataset), pool)
     return tuple(dataset.sum(partial(_moments, pool, pivots)))
-
-
-def effects_of_part(
-    sd: Deviations,
-    columns: Array,
-    center: float,
-    prob: float | None,
-    part: Ratings,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Table of the effects of the items of a part, given those of all raters.
-
-    ``sd`` has (S,) draws, ``columns`` is (S, R + 1) with the mean last, less ``center``.
-    """
-    raters = columns.shape[1] - 1
-    design = CrossedDesign.of(part.item, part.rater, part.values - center, raters)
-    chunks = [describe(chunk, prob) for chunk in design.draw_rows(sd, columns, CHUNK, rng)]
-    table = pd.concat(map(pd.DataFrame, chunks), ignore_index=True)
-    return table.set_axis(part.items.rename("item"))
 
 
 def suits_sums(dataset: RatingsDataset, first: Ratings) -> bool:

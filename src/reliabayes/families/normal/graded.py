@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NoReturn
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.random import Generator
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
@@ -18,21 +19,10 @@ from reliabayes.facets import Effects, Source
 from reliabayes.families.category_checks import check_categories
 from reliabayes.families.cut_points import require_ordered
 from reliabayes.families.maximum_likelihood import Criterion, Search
-from reliabayes.families.normal import graded_mode
+from reliabayes.families.normal import graded_mode, levels
+from reliabayes.families.normal.family import Wanted
 from reliabayes.families.normal.graded_problem import GradedProblem
-from reliabayes.families.normal.levels import (
-    EFFECTS_DRAWN,
-    OF_SOURCES,
-    RELIABILITY,
-    DrawnEffects,
-    EffectsAndMean,
-    decision,
-    effect_of_new_rater,
-    effects_of_levels,
-    fresh_effects,
-    reliability,
-    sum_of_others,
-)
+from reliabayes.families.normal.levels import DrawnEffects, EffectsAndMean
 from reliabayes.families.normal.study import Study, source_index
 from reliabayes.families.simulation import drawn_categories, rated
 from reliabayes.inference.densities import half_t, log_normal
@@ -68,8 +58,12 @@ class Graded:
     """
 
     reports: ClassVar[tuple[str, ...]] = (
-        *RELIABILITY[:2], "phi_observed", *RELIABILITY[2:], *OF_SOURCES, "mean", "cut", "rate"
-    )  # fmt: skip
+        *levels.RELIABILITY[:2],
+        "phi_observed",
+        *levels.RELIABILITY[2:],
+        *levels.OF_SOURCES,
+        *("mean", "cut", "rate"),
+    )
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "sd": ("source",),
         "spread": ("estimated",),
@@ -196,10 +190,10 @@ class Graded:
         """Reliability of the latent score, and what follows for the ratings themselves."""
         draws = _with_residual(posterior.draws)
         of_scores = Posterior(draws, posterior.ratings, posterior.problem)
-        found = reliability(of_scores, self.study.fixed)
+        found = levels.reliability(of_scores, self.study.fixed)
         for name in ("variance", "sd"):  # that of the residual is known
             found[name] = found[name].isel(source=slice(-1)).rename(source="estimated")
-        single = decision(of_scores, self.study.fixed)
+        single = levels.decision(of_scores, self.study.fixed)
         others = single.absolute - RESIDUAL["logit"]
         cut, dims = draws["cut"], ("chain", "draw")
         observed = Observed.of(np.sqrt(single.universe), np.sqrt(others), cut.values, "logit")
@@ -214,31 +208,19 @@ class Graded:
         return every.assign_coords(category=posterior.problem.coords["category"])
 
     def effects_of_levels(
-        self, posterior: Draws, facet: str, prob: float | None, rng: np.random.Generator
+        self, posterior: Draws, facet: str, prob: float | None, rng: Generator
     ) -> pd.DataFrame:
         """Effects of the levels of a facet on the latent score."""
-        drawn = _drawn(posterior.thinned(EFFECTS_DRAWN), rng)
-        return effects_of_levels(posterior, facet, drawn, prob)
+        drawn = _drawn(posterior.thinned(levels.EFFECTS_DRAWN), rng)
+        return levels.effects_of_levels(posterior, facet, drawn, prob)
 
-    def items(self, posterior: Draws, prob: float | None, rng: np.random.Generator) -> pd.DataFrame:
-        """Effects of the items on the latent score: mean, sd, median and interval."""
-        return self.effects_of_levels(posterior, "item", prob, rng)
-
-    def items_by_part(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> NoReturn:
+    def items_by_part(self, *_: object) -> NoReturn:
         """Never: `problem_of_parts` refuses ratings in parts."""
         raise AssertionError("ratings of a fit are in memory")
 
-    def raters(
-        self, posterior: Draws, prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the raters on the latent score: mean, sd, median and interval."""
-        return self.effects_of_levels(posterior, "rater", prob, rng)
-
-    def new_rater(self, posterior: Draws, rng: np.random.Generator) -> dict[str, Array] | None:
+    def new_rater(self, posterior: Draws, rng: Generator) -> dict[str, Array] | None:
         """Effect of one drawn from their population; None if raters are fixed."""
-        return effect_of_new_rater(posterior, self.study.fixed, rng)
+        return levels.effect_of_new_rater(posterior, self.study.fixed, rng)
 
     def pointwise(self, posterior: Draws) -> tuple[Array, Codes]:
         """Log-probability (S, I) of the ratings of items by draw, given the effects of others."""
@@ -248,51 +230,40 @@ class Graded:
         items = GradedItems.of(effects, blocks, problem.rating)
         found, drawn = [], _sampled(posterior)
         while some := list(islice(drawn, DRAWS)):
-            others = np.array([sum_of_others(effects, blocks.own, each[-1]) for each in some])
+            others = np.array(
+                [levels.sum_of_others(effects, blocks.own, each[-1]) for each in some]
+            )
             cut, variance = (np.array([each[k] for each in some]) for k in (0, 1))
             found.append(items.log_probability(others, np.sqrt(variance), cut))
         return np.concatenate(found), np.arange(ratings.n_items, dtype=np.int32)
 
-    def replicates(self, posterior: Draws, rng: np.random.Generator) -> Iterator[Codes]:
+    def replicates(self, posterior: Draws, rng: Generator) -> Iterator[Codes]:
         """Categories (N,) of ratings of new items under the same other levels at each draw."""
         effects = posterior.problem.effects
         blocks = ItemBlocks.of(effects, posterior.ratings_in_memory.item)
         for cut, variance, drawn in _sampled(posterior):
-            fresh = fresh_effects(effects, blocks.own, np.sqrt(variance), rng)
-            yield _rated(sum_of_others(effects, blocks.own, drawn) + fresh, cut, rng)
+            fresh = levels.fresh_effects(effects, blocks.own, np.sqrt(variance), rng)
+            yield _rated(levels.sum_of_others(effects, blocks.own, drawn) + fresh, cut, rng)
 
     # Simulation.
 
-    def drawn_point(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> dict[str, Array]:
+    def drawn_point(self, wanted: Wanted, rng: Generator) -> dict[str, Array]:
         """Cut points and standard deviations: those given, and others drawn from their priors."""
-        effects = self.study.effects(self.study.blank(design))
-        return self._point(effects, given, len(_categories(design, categories)), rng)
+        effects = self.study.effects(self.study.blank(wanted.design))
+        return self._point(effects, wanted.given, len(_categories(wanted)), rng)
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        given: Point,
-        categories: Iterable[Any],
-        rng: np.random.Generator,
-    ) -> Ratings:
+    def simulate(self, wanted: Wanted, rng: Generator) -> Ratings:
         """Ratings of a design."""
-        scale = design.scale if isinstance(design, Ratings) else None
-        values = _categories(design, categories)
-        blank = self.study.blank(design)
+        scale = wanted.design.scale if isinstance(wanted.design, Ratings) else None
+        values, blank = _categories(wanted), self.study.blank(wanted.design)
         effects = self.study.effects(blank)
-        point = self._point(effects, given, len(values), rng)
-        score = fresh_effects(effects, range(len(effects.level)), point["sd"], rng)
+        point = self._point(effects, wanted.given, len(values), rng)
+        score = levels.fresh_effects(effects, range(len(effects.level)), point["sd"], rng)
         drawn = values[_rated(score, point["cut"], rng)]
         return rated(blank, drawn, scale=scale, categories=values)
 
     def _point(
-        self, effects: Effects, given: Point, n_categories: int, rng: np.random.Generator
+        self, effects: Effects, given: Point, n_categories: int, rng: Generator
     ) -> dict[str, Array]:
         point = dict(given)
         if "sd" not in point:
@@ -304,7 +275,7 @@ class Graded:
         return {"cut": point["cut"], "sd": np.broadcast_to(point["sd"], len(effects.level))}
 
 
-def _drawn(posterior: Draws, rng: np.random.Generator) -> DrawnEffects:
+def _drawn(posterior: Draws, rng: Generator) -> DrawnEffects:
     """Variances (K,), and effects by source and a mean of 0, by draw: all were sampled."""
     if isinstance(rng, NoNoise):  # no effects were sampled
         for at in posterior.points():
@@ -340,11 +311,12 @@ def _with_residual(draws: xr.Dataset) -> xr.Dataset:
     return draws.drop_vars(["sd", "estimated"]).assign(sd=sd)
 
 
-def _categories(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> pd.Index[Any]:
+def _categories(wanted: Wanted) -> pd.Index[Any]:
     """Those of ratings, or those given for a table."""
-    return design.categories if isinstance(design, Ratings) else pd.Index(list(categories))
+    design = wanted.design
+    return design.categories if isinstance(design, Ratings) else pd.Index(list(wanted.categories))
 
 
-def _rated(score: Array, cut: Array, rng: np.random.Generator) -> Codes:
+def _rated(score: Array, cut: Array, rng: Generator) -> Codes:
     """Categories (N,) of ratings with latent scores, before the residual."""
     return drawn_categories(CategoryProbabilities.of(score, cut, "logit").probability, rng)

@@ -39,7 +39,7 @@ def _blocks(fits: Sequence[ReportFit]) -> list[Block]:
         return []
     if fits[0].is_in_parts:
         return [Text(NOT_COMPARED)]
-    if refusal := refuses_comparison({each.name: type(each.fit.model) for each in fits}):
+    if refusal := refuses_comparison({each.name: each.fit.model for each in fits}):
         return [Text(refusal)]
     largest = max(each.fit.settings.chains * each.fit.settings.draws for each in fits)
     draws = min(largest, max(MIN_DRAWS, MAX_WORK // fits[0].fit.ratings.n_items))
