@@ -141,7 +141,7 @@ def read_any(
 
 
 def is_folder(file: Path) -> bool:
-    """Return whether a file is a folder of ratings in parts; other folders end the program.
+    """Return whether a file is a folder of ratings in parts; others than of logs end the program.
 
     Parameters
     ----------
@@ -154,6 +154,10 @@ def is_folder(file: Path) -> bool:
         False if it is a file, or there is none.
     """
     if not file.is_dir():
+        return False
+    from reliabayes.ratings.readers.inspect import logs_in
+
+    if logs_in(file):
         return False
     from reliabayes.partitions.manifest import NAME, WORK
 

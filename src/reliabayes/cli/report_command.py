@@ -113,14 +113,24 @@ def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
     if ratings_file.file == STANDARD_INPUT:
         return {"file": "standard input", "columns": columns}
     if isinstance(ratings, rb.Ratings):
-        kind, hashed, file = "file", "sha256", ratings_file.file
+        from reliabayes.ratings.readers.inspect import logs_in
+
+        kind, hashed, files = (
+            "file",
+            "sha256",
+            [Path(str(log)) for log in logs_in(ratings_file.file)],
+        )
     else:
         from reliabayes.partitions.manifest import NAME  # it has the checksums of the source
 
-        kind, hashed, file = "folder", f"sha256 of {NAME}", ratings_file.file / NAME
-    with file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        kind, hashed, files = "folder", f"sha256 of {NAME}", [ratings_file.file / NAME]
+    digest = ", ".join(map(_digest, files))
     return {kind: str(ratings_file.file), hashed: digest, "columns": columns}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _command_line(

@@ -294,6 +294,16 @@ def test_inspect_keeps_epochs_and_runs_apart_and_a_log_scored_again_together(
     assert ratings.blocks.tolist() == ["1"]
 
 
+def test_inspect_reads_all_logs_of_a_folder(tmp_path: Path) -> None:
+    for name in ("b.eval", "a.eval"):
+        files.inspect(tmp_path / name)
+
+    ratings = read_ratings(tmp_path)
+
+    assert ratings == readers.inspect(tmp_path / "a.eval")
+    assert ratings.left_out == {"the same in another log": len(files.ROWS)}
+
+
 def test_inspect_takes_lists_only_where_all_judges_are_there(tmp_path: Path) -> None:
     samples = [
         files.sample(1, {"panel": ["C", "I"]}),

@@ -24,7 +24,7 @@ from reliabayes.ratings.readers.crowdkit import CROWDKIT
 from reliabayes.ratings.readers.deepeval import DEEPEVAL
 from reliabayes.ratings.readers.doccano import DOCCANO
 from reliabayes.ratings.readers.hf_annotators import HF_ANNOTATORS
-from reliabayes.ratings.readers.inspect import INSPECT
+from reliabayes.ratings.readers.inspect import INSPECT, LOG, logs_in
 from reliabayes.ratings.readers.label_studio import LABEL_STUDIO
 from reliabayes.ratings.readers.langfuse import LANGFUSE
 from reliabayes.ratings.readers.mturk import MTURK
@@ -40,7 +40,6 @@ TOOLS = (
     INSPECT, PROMPTFOO, DEEPEVAL, LABEL_STUDIO, ARGILLA, PRODIGY, LANGFUSE, MTURK, TOLOKA,
     HF_ANNOTATORS, DOCCANO, CROWDKIT,
 )  # fmt: skip
-LOG = ".eval"
 DEFAULTS = {"item": "item", "rater": "rater", "rating": "rating"}
 ONLY_TOOLS = (".json", ".zip")  # what no table is
 TABLES = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *PARQUET_SUFFIXES)
@@ -91,7 +90,8 @@ def read_export(
         rule = f"it does not apply to an export of {tool.title}, whose fields are known"
         remedy = 'Leave it out, or pass format="table" to read the file as a table.'
         raise RatingsError([Fault(name, rule, repr(given[name]), remedy) for name in refused])
-    ratings = tool.read(Source(path, encoding), **given, **options)
+    source = path if path.is_dir() and tool is INSPECT else Source(path, encoding)
+    ratings = tool.read(source, **given, **options)
     table = coded_table(ratings)
     if faults := [fault for find in OF_AGREEMENT for fault in find(table)]:
         raise RatingsError(faults)
@@ -110,6 +110,8 @@ def _tool_of(
             rule, remedy = f"it must be one of {listed(get_args(Format), 20)}", "Pass one of them."
             raise RatingsError([Fault("format", rule, repr(asked), remedy)])
         return next((tool for tool in TOOLS if tool.name == asked), None)
+    if path.is_dir() and logs_in(path):
+        return INSPECT
     if not path.is_file():
         return None
     kind = _kind(path)

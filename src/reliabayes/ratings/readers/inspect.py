@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pathlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
@@ -16,6 +18,7 @@ from reliabayes.ratings.readers.tool import Tool
 from reliabayes.wording import joined
 
 TOOL = "Inspect"
+LOG = ".eval"
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
 UNCHANGED = "UNCHANGED"
 Path = str | PathLike[str] | Source
@@ -40,8 +43,9 @@ def inspect(
     Parameters
     ----------
     path : str, path or sequence of these
-        Logs, ``.eval`` or JSON. Those of several models, or of several runs of one, are read
-        together. Logs packed with Zstandard need the package zstandard before Python 3.14.
+        Logs, ``.eval`` or JSON; or a folder with logs ``.eval``. Those of several models, or of
+        several runs of one, are read together. Logs packed with Zstandard need the package
+        zstandard before Python 3.14.
     question : str, optional
         A key of scores that are dicts, or the name of a scorer, or both, such as
         ``rubric.helpful``. By default all scores that are no dicts.
@@ -54,7 +58,8 @@ def inspect(
     -------
     Ratings
         Whose `left_out` counts samples without scores, scores that are NaN, lists without all
-        judges, and answers to other questions.
+        judges, answers to other questions, and scores that are the same in another log, as one
+        that was scored again repeats them.
 
     Raises
     ------
@@ -62,12 +67,12 @@ def inspect(
         If it is no such file, several questions are to choose from, or zstandard is needed.
     """
     paths = [path] if isinstance(path, (str, PathLike, Source)) else list(path)
-    sources = [Source.of(each) for each in paths]
+    sources = [source for each in paths for source in _sources(each)]
     if not sources:
-        raise RatingsError([Fault("path", "it must name a log", "an empty list", "Name one.")])
+        raise RatingsError([Fault("path", "it must name a log", "none", "Name one.")])
     export = Export(sources[0])
     logs = [log for source in sources for log in _logs(source)]
-    seen: dict[str, list[str]] = {}  # answers by their key
+    seen = _Seen({}, set())
     with_task = len({log.task for log in logs}) > 1
     scores = [
         score
@@ -100,6 +105,27 @@ def _is_archive(source: Source) -> bool:
     return bool({HEADER, START} & set(source.members))
 
 
+def logs_in(path: str | PathLike[str]) -> list[pathlib.Path]:
+    """Return the logs in a folder, in the order of their names; a file is itself one.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder or file.
+
+    Returns
+    -------
+    list of Path
+        Empty if there is no log in the folder.
+    """
+    found = pathlib.Path(path)
+    return sorted(found.glob(f"*{LOG}")) if found.is_dir() else [found]
+
+
+def _sources(path: Path) -> list[Source]:
+    return [path] if isinstance(path, Source) else [Source(log) for log in logs_in(path)]
+
+
 class _Log(NamedTuple):
     source: Source
     task: str
@@ -121,7 +147,7 @@ class _Score(NamedTuple):
 
 def _logs(source: Source) -> Iterator[_Log]:
     with source.read_as(TOOL):
-        if source.path.suffix.lower() == ".eval" or source.path.suffix.lower() == ".zip":
+        if source.path.suffix.lower() in (LOG, ".zip"):
             names = source.members
             header = source.json_of(HEADER if HEADER in names else START)
             samples = (
@@ -140,7 +166,7 @@ def _logs(source: Source) -> Iterator[_Log]:
 def _scores(
     log: _Log,
     start: str,
-    seen: dict[str, list[str]],
+    seen: _Seen,
     export: Export,
     named: tuple[str | None, str | None],
 ) -> Iterator[_Score]:
@@ -150,13 +176,25 @@ def _scores(
         panels = _panel_sizes(samples)
         for log.source.at, sample in enumerate(samples, start=1):
             key = f"{start}{log.model}/{sample['id']}/{sample['epoch']}"
-            item = _answer(seen, key, sample.get("uuid") or f"{log.source.path}")
+            item = _answer(seen.runs, key, sample.get("uuid") or f"{log.source.path}")
             fields = {"group": log.model, "block": f"{start}{sample['id']}"}
             fields |= item_fields(names, sample.get("metadata") or {}, log.source)
             if not sample.get("scores"):
                 export.left_out["sample without scores"] += 1
             for scorer, score in (sample.get("scores") or {}).items():
+                text = json.dumps([item, scorer, score], sort_keys=True)
+                if text in seen.scores:
+                    export.left_out["the same in another log"] += 1
+                    continue
+                seen.scores.add(text)
                 yield from _values(export, panels, item, scorer, score, fields)
+
+
+class _Seen(NamedTuple):
+    """What there was in the logs so far."""
+
+    runs: dict[str, list[str]]  # ids of the answers by model, sample and epoch
+    scores: set[str]
 
 
 def _answer(seen: dict[str, list[str]], key: str, uuid: str) -> str:
