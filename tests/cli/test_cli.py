@@ -35,6 +35,7 @@ from reliabayes.cli.output import while_computing
 from reliabayes.cli.ratings_file import RatingsFile
 from tests.faults import files_of_at_most, on_small_disk
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick, pools
+from tests.ratings.readers import files
 
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
@@ -384,6 +385,17 @@ def test_a_command_reads_an_export_and_says_what_it_left_out(tmp_path: Path) -> 
     assert "read as an export of Mechanical Turk; --format table" in result.stderr
     assert "Left out: 1 rejected." in result.stderr
     assert re.search(r"groups +2\n", result.stdout)
+
+
+def test_a_command_reads_all_logs_of_a_folder(tmp_path: Path) -> None:
+    for name in ("a.eval", "b.eval"):  # copies of one log
+        files.inspect(tmp_path / name)
+
+    result = run("describe", str(tmp_path), "--scale", "nominal")
+
+    assert result.exit_code == 0
+    assert "read as an export of Inspect" in result.stderr
+    assert re.search(r"ratings +5\n", result.stdout)
 
 
 def test_a_command_names_the_questions_of_an_export(tmp_path: Path) -> None:

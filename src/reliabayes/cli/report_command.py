@@ -115,11 +115,7 @@ def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
     if isinstance(ratings, rb.Ratings):
         from reliabayes.ratings.readers.inspect import logs_in
 
-        kind, hashed, files = (
-            "file",
-            "sha256",
-            [Path(str(log)) for log in logs_in(ratings_file.file)],
-        )
+        kind, hashed, files = "file", "sha256", logs_in(ratings_file.file)
     else:
         from reliabayes.partitions.manifest import NAME  # it has the checksums of the source
 

@@ -34,6 +34,7 @@ MOST_BYTES = 1_000_000_000  # of a file, or of a member of an archive, when it i
 ALWAYS_UNPACKED = 100_000_000  # bytes that do no harm, however densely they are packed
 MOST_OF_TABLE = 1_999_999_999  # bytes of a table, which needs less memory than records
 MOST_PACKED = 100  # times that an export may be larger than it is packed
+MOST_ARCHIVED = 300  # the same of an archive, whose files repeat what others say
 DENSEST_GZIP = 1100  # times that a file can be larger than it is packed by gzip
 READ_AT_ONCE = 1 << 22
 ZSTANDARD = 93  # the method of a member of a zip file
@@ -86,7 +87,7 @@ class Source:
         if self.path.suffix.lower() in (".zip", ".eval"):
             sizes = _sizes_in_archive(self.path)
             self.refuse_size(max(sizes, default=0))
-            self.refuse_density(sum(sizes))
+            self.refuse_density(sum(sizes), MOST_ARCHIVED)
 
     @classmethod
     def of(cls, path: str | PathLike[str] | Source, encoding: str = "utf-8") -> Source:
@@ -363,10 +364,10 @@ class Source:
             remedy = "Export fewer tasks at a time, or write a table in parts with rb.partition."
             raise RatingsError([Fault(self.name, rule, f"{size:,}", remedy)])
 
-    def refuse_density(self, size: int) -> None:
+    def refuse_density(self, size: int, most: int = MOST_PACKED) -> None:
         """Refuse what grows too much when it is unpacked."""
-        if size > max(ALWAYS_UNPACKED, MOST_PACKED * self.size):
-            rule = f"it must not grow more than {MOST_PACKED} times when it is unpacked"
+        if size > max(ALWAYS_UNPACKED, most * self.size):
+            rule = f"it must not grow more than {most} times when it is unpacked"
             found, remedy = f"{size:,} bytes from {self.size:,}", "Unpack it if you trust it."
             raise RatingsError([Fault(self.name, rule, found, remedy)])
 
