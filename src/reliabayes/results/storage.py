@@ -182,6 +182,8 @@ def pack(ratings: Ratings) -> xr.Dataset:
     values = {field.name: getattr(ratings, field.name) for field in fields(ratings)}
     of_facets = {name: values.pop(name) for name in OF_FACETS}
     values["left_out"] = json.dumps(ratings.left_out) if ratings.left_out else None
+    values["groups"] = None if ratings.item_group is None else ratings.groups
+    values["blocks"] = None if ratings.item_block is None else ratings.blocks
     for name, by_facet in of_facets.items():
         values |= {f"{name}_{at}": value for at, value in enumerate(by_facet.values())}
     packed = xr.Dataset()
