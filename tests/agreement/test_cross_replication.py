@@ -10,11 +10,11 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import correlation
-from reliabayes.models.bases.pooled_score import PooledScoreModel
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.results.posterior import Posterior
 
 ITEMS, RATERS, SD_RATER = 6000, 150, 0.3  # number of raters per pool
-MODELS: dict[str, tuple[PooledScoreModel, int]] = {
+MODELS: dict[str, tuple[OrderedModel, int]] = {
     "binary": (rb.LogitXCC(), 2),
     "ordered": (rb.OrdinalXCC(), 4),
 }

@@ -11,7 +11,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes import Normal, Ratings
-from reliabayes.models.bases import crowd_model
+from reliabayes.families.ordered import family
 from tests.calibration.categories import ANNOTATION, SDS, annotated, few_raters, polled
 from tests.calibration.numbers import complete_design, pooled_design
 from tests.calibration.ranks import FALSE_ALARMS, Parameters, calibrate
@@ -68,7 +68,7 @@ def test_posteriors_by_fixed_trajectories_are_calibrated(
 
 @pytest.mark.parametrize("name", ["ordinal-icc", "logit-icc", "logit-icc, probit"])
 def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd_model, "is_crowd", lambda problem: True)
+    monkeypatch.setattr(family, "is_crowd", lambda problem: True)
     model, n_categories = ANNOTATION[name]
     design = complete_design(60, 40).query("(7 * item + 11 * rater) % 40 < 8")
 

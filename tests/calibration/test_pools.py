@@ -13,7 +13,7 @@ import reliabayes as rb
 from reliabayes import GaussianXCC, Normal, Ratings
 from reliabayes.inference import correlation
 from reliabayes.models import gaussian_xcc
-from reliabayes.models.bases.hidden_state import HiddenStateModel
+from reliabayes.models.ordered_model import OrderedModel
 from tests.calibration.categories import SDS, annotated
 from tests.calibration.numbers import GAUSSIAN, gaussian_prior_draw, pooled_design
 from tests.calibration.ranks import FALSE_ALARMS, Parameters, calibrate
@@ -105,7 +105,7 @@ def test_intervals_of_the_correlation_have_nominal_coverage(rho: float) -> None:
 
 
 # More than a quarter of the correlations under this prior exceed 0.98 in absolute value.
-NEAR_ONE: dict[str, tuple[HiddenStateModel, int]] = {
+NEAR_ONE: dict[str, tuple[OrderedModel, int]] = {
     "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), prior_lkj=0.3, **SDS), 2),
     "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), prior_lkj=0.3, **SDS), 3),
 }

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import reliabayes as rb
+from reliabayes.families.ordered.centring import HALF, LOGARITHMIC, CoreCentring
 from reliabayes.inference.problem import stan_data
-from reliabayes.models.bases.core_centring import HALF, LOGARITHMIC, CoreCentring
 from tests.models.score_programs import sampled_at
 
 MODEL = rb.OrdinalXCC()

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, roots_hermitenorm
 
+from reliabayes.families.ordered.centring import Levels
+from reliabayes.families.ordered.pair_correlation import sd_at
 from reliabayes.inference.widening import WIDENING
-from reliabayes.models.bases.level_centring import LevelCentring
-from reliabayes.models.bases.pair_correlation import sd_at
 
 POOL = np.array([0, 0, 1])
 
 
-def centring() -> LevelCentring:
-    return LevelCentring(
+def centring() -> Levels:
+    return Levels(
         np.array([1.0, -0.5, 2.0]),
         np.array([0.3, 0.4, 0.5]),
         reference=np.zeros(2, np.int32),

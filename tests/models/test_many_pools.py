@@ -22,16 +22,16 @@ from scipy.stats import halfnorm, multivariate_normal, norm, t
 import reliabayes as rb
 from hatch_build import Toolchain
 from reliabayes.arrays import Array
+from reliabayes.families.ordered.centring import ScoreCentring
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.ordinal_pools import standard_scores
-from reliabayes.models.bases.pooled_score import PooledScoreModel
-from reliabayes.models.bases.scores import ScoreCentring
+from reliabayes.models.ordered_model import OrderedModel
 from tests.conftest import ROOT
 from tests.designs import gradients, slopes
 
-MODELS: dict[str, tuple[PooledScoreModel, int]] = {
+MODELS: dict[str, tuple[OrderedModel, int]] = {
     "logit": (rb.LogitXCC(), 2),
     "probit": (rb.LogitXCC(link="probit"), 2),
     "ordinal": (rb.OrdinalXCC(), 3),
@@ -241,7 +241,7 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
         "mean": rng.normal(size=POOLS),
         "factor_item": correlation.draw(POOLS, 1.0, rng),
     }
-    if not model.binary:
+    if not model.family.is_binary:
         given_["step"] = rng.uniform(0.2, 1.5, (POOLS, n_categories - 2))
     levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
     while True:  # redraw if all ratings are equal
@@ -267,7 +267,7 @@ def effects(point: Point, centring: ScoreCentring, score: Array) -> Array:
 
 
 def log_density(
-    model: PooledScoreModel, ratings: rb.Ratings, at: Point, centring: ScoreCentring
+    model: OrderedModel, ratings: rb.Ratings, at: Point, centring: ScoreCentring
 ) -> float:
     """Log density of parameters and scores: that of the effects plus the log Jacobian."""
     score = at["score"]
@@ -283,7 +283,7 @@ def log_density(
     covariance = (sd_item[:, None] * factor) @ (sd_item[:, None] * factor).T
     step = at.get("step", np.empty((POOLS, 0)))
     cut = np.cumsum(np.column_stack([-at["mean"], step]), axis=1)
-    location = 5 if not model.binary else 2.5
+    location = 5 if not model.family.is_binary else 2.5
     # Prior of the Cholesky factor; that of the correlations is flat.
     lkj = np.arange(POOLS - 1, -1, -1) @ np.log(factor.diagonal())
     return float(
@@ -297,7 +297,7 @@ def log_density(
     )
 
 
-def log_ratings(model: PooledScoreModel, ratings: rb.Ratings, at: Point, effect: Array) -> Array:
+def log_ratings(model: OrderedModel, ratings: rb.Ratings, at: Point, effect: Array) -> Array:
     """Log-probability (N, ...) of each rating, given effects (G, I, ...)."""
     cdf: Any = expit if model.link == "logit" else norm.cdf
     step = at.get("step", np.empty((POOLS, 0)))
@@ -310,7 +310,7 @@ def log_ratings(model: PooledScoreModel, ratings: rb.Ratings, at: Point, effect:
     return np.asarray(np.log(np.maximum(probability, 1e-300)).T)
 
 
-def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
+def by_lattice(model: OrderedModel, ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood by a fine grid over the three standard scores of an item."""
     node = np.linspace(-7, 7, 57)
     score = np.stack(np.meshgrid(node, node, node, indexing="ij")).reshape(POOLS, -1)

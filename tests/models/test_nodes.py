@@ -12,13 +12,14 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families import integration
 from reliabayes.families.categories.difficulty import difficulty_nodes
+from reliabayes.families.categories.latent_starts import with_enough_nodes
+from reliabayes.families.ordered.density import finer
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases import integration
-from reliabayes.models.bases.latent_score import LatentScoreModel
-from reliabayes.models.bases.latent_starts import with_enough_nodes
+from reliabayes.models.ordered_model import OrderedModel
 
-MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
+MODELS: dict[str, tuple[OrderedModel, int]] = {
     "logit": (rb.LogitICC(), 2),
     "probit": (rb.LogitICC(link="probit"), 2),
     "ordinal": (rb.OrdinalICC(), 4),
@@ -53,7 +54,7 @@ def test_fewer_nodes_do_where_the_sd_of_items_is_known(name: str) -> None:
     settled = model.settled(problem, start.centring)
 
     assert settled.nodes.number < 0.8 * problem.nodes.number
-    fine = replace(problem, nodes=model.refined(problem.nodes))
+    fine = replace(problem, nodes=finer(problem.nodes, problem.is_pooled))
     for point in start.create_inits(seed=3, chains=4):
         at = {parameter: np.asarray(value) for parameter, value in point.items()}
         error = model.log_likelihood(at, settled) - model.log_likelihood(at, fine)
@@ -121,7 +122,7 @@ def test_items_with_hundreds_of_ratings_keep_their_nodes() -> None:
     problem: Any = model.problem(ratings)
     assert problem.nodes.number > 64
 
-    (start,) = with_enough_nodes([model.start(problem)], problem, model.log_likelihood)
+    (start,) = with_enough_nodes(model.family.response, [model.start(problem)], problem)
 
     settled: Any = model.settled(problem, start.centring)
     assert settled.nodes.number >= problem.nodes.number

@@ -23,12 +23,13 @@ from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.ordered.moments import moment_estimates
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.ordinal import Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.latent_score import LatentScoreModel
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
 from tests.conftest import load_or_skip
@@ -37,7 +38,7 @@ from tests.models.score_programs import sampled_at
 from tests.models.test_alarms import study
 from tests.monte_carlo import standard_errors
 
-MODELS: dict[str, tuple[LatentScoreModel, int]] = {
+MODELS: dict[str, tuple[OrderedModel, int]] = {
     "logit": (rb.LogitICC(), 2),
     "probit": (rb.LogitICC(link="probit"), 2),
     "ordinal": (rb.OrdinalICC(), 4),
@@ -110,7 +111,7 @@ def test_default_quadrature_over_item_effects_is_accurate(sd: float, per_item: i
     parameters = {"mean": 0.3, "sd_item": sd, "sd_rater": 0.5}
     model = rb.LogitICC()
     ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
-    point = {**model.midpoint(model.problem(ratings)), "sd_item": np.array(sd)}
+    point = {**moment_estimates(model.problem(ratings)), "sd_item": np.array(sd)}
     problem, finer = (each.problem(ratings) for each in (model, replace(model, nodes=1001)))
 
     error = model.log_likelihood(point, problem) - model.log_likelihood(point, finer)
@@ -131,7 +132,7 @@ def test_few_busy_raters_do_not_decide_how_much_raters_seem_to_differ() -> None:
 
     problem = rb.LogitICC().problem(rb.Ratings.from_frame(table, scale="ordered"))
 
-    found = rb.LogitICC().moment_estimates(problem)
+    found = moment_estimates(problem)
     assert 0.7 < found["sd_item"] < 1.4
     assert found["sd_rater"] < 1.4
     assert problem.nodes.number < 40  # with 82 each evaluation of the density takes twice as long
@@ -193,7 +194,7 @@ def test_default_quadrature_is_accurate_for_few_items(name: str, items: int, tim
     cells = [(item, rater) for item in range(items) for rater in range(times)]
     design = pd.DataFrame(cells, columns=["item", "rater"])
     parameters: dict[str, Any] = {"mean": 0.3, "sd_item": 1.0, "sd_rater": 0.7}
-    if not model.binary:
+    if not model.family.is_binary:
         parameters["step"] = [0.8] * (n_categories - 2)
 
     rng = np.random.default_rng(1)
@@ -222,7 +223,7 @@ def test_initial_sd_of_items_is_accurate_for_very_different_raters() -> None:
     parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.5, "level": [-1.5, 1.5]}
     ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
 
-    guess = model.midpoint(model.problem(ratings))
+    guess = moment_estimates(model.problem(ratings))
 
     assert float(guess["sd_item"]) == pytest.approx(1.5, rel=0.2)
 
@@ -253,7 +254,7 @@ def test_observed_icc_equals_the_correlation_of_simulated_ratings(name: str) -> 
     model, n_categories = MODELS[name]
     design = pd.DataFrame({"item": np.repeat(np.arange(9), 2), "rater": [0, 1] * 9})
     given_: dict[str, Any] = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
-    if not model.binary:
+    if not model.family.is_binary:
         given_["step"] = [0.8] * (n_categories - 2)
     rng = np.random.default_rng(2)
     template = model.simulate(design, rng, categories=range(n_categories), parameters=given_)
@@ -470,7 +471,7 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])
-def test_degenerate_ratings_give_finite_posteriors(model: LatentScoreModel, name: str) -> None:
+def test_degenerate_ratings_give_finite_posteriors(model: OrderedModel, name: str) -> None:
     ratings = rb.Ratings.from_frame(DEGENERATE[name]())
 
     fit = model.fit(ratings, seed=1, chains=2, warmup=100, draws=50)
@@ -528,7 +529,7 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
     )
     given_: dict[str, Any] = {"mean": rng.normal()}
     given_ |= {name: rng.uniform(0.2, 2) for name in ("sd_item", "sd_rater")}
-    if not model.binary:
+    if not model.family.is_binary:
         given_["step"] = rng.uniform(0.2, 1.5, n_categories - 2)
     given_["level"] = given_["mean"] + given_["sd_rater"] * rng.normal(size=3)
     while True:  # redraw if all ratings are equal
@@ -538,7 +539,7 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
 
 
 def by_quadrature(
-    model: LatentScoreModel, ratings: rb.Ratings, point: Point, priors: bool = True
+    model: OrderedModel, ratings: rb.Ratings, point: Point, priors: bool = True
 ) -> float:
     """Log density by adaptive integration for each item; the priors omit constants."""
     cdf: Callable[[Any], Any] = expit if model.link == "logit" else ndtr
@@ -611,7 +612,7 @@ def by_peaks(ratings: rb.Ratings, level: Array, sd: float, step: Sequence[float]
     return total
 
 
-def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, Any]) -> float:
+def evaluate(model: OrderedModel, ratings: rb.Ratings, point: Mapping[str, Any]) -> float:
     """Log density of the Stan program, without the Jacobian of its transforms."""
     fine = replace(model, nodes=201)
     program = stan.load(model.program(fine.problem(ratings)))

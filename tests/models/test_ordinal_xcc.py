@@ -21,17 +21,17 @@ from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.ordered.pool_parts import pool_subsets
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.ordinal import Observed
-from reliabayes.models.bases.pool_parts import pool_subsets
-from reliabayes.models.bases.pooled_score import PooledScoreModel
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
 from tests.designs import gradients
 from tests.models.score_programs import sampled_at
 
-MODELS: dict[str, tuple[PooledScoreModel, int]] = {
+MODELS: dict[str, tuple[OrderedModel, int]] = {
     "logit": (rb.LogitXCC(), 2),
     "probit": (rb.LogitXCC(link="probit"), 2),
     "ordinal": (rb.OrdinalXCC(), 3),
@@ -93,14 +93,14 @@ def test_error_of_the_likelihood_and_items_take_little_memory_with_crowds() -> N
     tracemalloc.start()
     found = model.log_likelihood(point, problem)
     nodes, error = model.integration_error(posterior)
-    effects = model.drawn_effects(point, slice(None), posterior, np.random.default_rng(1))
+    rng, every = np.random.default_rng(1), slice(None)
+    effects = problem.treatment.drawn_effects(point, every, posterior, rng)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
     # Pools without correlation are two independent studies.
     alone = [
-        rb.LogitICC().log_likelihood(part.at(point), rb.LogitICC().problem_of(part.base))
-        for part in pool_subsets(problem)
+        rb.LogitICC().log_likelihood(part.at(point), part.problem) for part in pool_subsets(problem)
     ]
     assert found == pytest.approx(math.fsum(alone), abs=1e-6)
     assert error < 1e-3
@@ -131,7 +131,8 @@ def test_effects_of_items_are_drawn_given_ratings_of_both_pools(name: str, rho: 
     many = replace(problem, mixture=problem.mixture.part(copies))
     posterior: Any = SimpleNamespace(problem=many)
 
-    drawn = model.drawn_effects(point, slice(None), posterior, rng).reshape(-1, 2000, 2)
+    drawn = problem.treatment.drawn_effects(point, slice(None), posterior, rng)
+    drawn = drawn.reshape(-1, 2000, 2)
 
     effect, probabilities = lattice(model, ratings, point)
     for item, probability in enumerate(probabilities):
@@ -232,7 +233,7 @@ def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
         "factor_item": correlation.factor(np.arctanh([rho]), 2),
         "level": np.zeros(4),
     }
-    if not model.binary:
+    if not model.family.is_binary:
         given_["step"] = np.full((2, n_categories - 2), 0.8)
     template, _ = small(name, 1, rho)
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
@@ -245,7 +246,7 @@ def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
     items = rng.standard_normal((400_000, 2)) @ given_["factor_item"].T
     rated = []
     for pool in (0, 1):
-        steps = given_["step"][pool] if not model.binary else []
+        steps = given_["step"][pool] if not model.family.is_binary else []
         cut = np.append(0.0, np.cumsum(steps)) - given_["mean"][pool]
         noise = (
             rng.logistic(size=len(items)) if model.link == "logit" else rng.normal(size=len(items))
@@ -418,7 +419,7 @@ def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
         "mean": rng.normal(size=2),
         "factor_item": correlation.factor(np.arctanh([rho]), 2),
     }
-    if not model.binary:
+    if not model.family.is_binary:
         given_["step"] = rng.uniform(0.2, 1.5, (2, n_categories - 2))
     while True:  # redraw if all ratings are equal
         with contextlib.suppress(rb.RatingsError):
@@ -527,15 +528,13 @@ def shifted(point: Point) -> Point:
     return {**point, "factor_item": correlation.factor(0.9 * free, 2)}
 
 
-def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
+def by_lattice(model: OrderedModel, ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood by a fine grid over the standard scores of each item."""
     _, probabilities = lattice(model, ratings, point)
     return math.fsum(math.log(probability.sum()) for probability in probabilities)
 
 
-def lattice(
-    model: PooledScoreModel, ratings: rb.Ratings, point: Point
-) -> tuple[Array, list[Array]]:
+def lattice(model: OrderedModel, ratings: rb.Ratings, point: Point) -> tuple[Array, list[Array]]:
     """Effects (2, n, n) at a fine grid, and probabilities (n, n) with the ratings of each item."""
     cdf: Any = expit if model.link == "logit" else norm.cdf
     node = np.linspace(-8, 8, 321)
@@ -553,7 +552,7 @@ def lattice(
         for row in np.flatnonzero(ratings.item == item):
             rater, category = ratings.rater[row], ratings.category[row]
             pool = ratings.rater_pool[rater]
-            step = point["step"][pool] if not model.binary else []
+            step = point["step"][pool] if not model.family.is_binary else []
             cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
             at = point["level"][rater] + effect[pool]
             probability *= cdf(at - cut[category]) - cdf(at - cut[category + 1])

@@ -10,13 +10,13 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families import pilot
+from reliabayes.families.categories.latent_starts import in_found_units, with_crowd_settings
 from reliabayes.families.categories.modes import find_modes
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference import stan
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases import pilot
-from reliabayes.models.bases.pilot import after_pilot, suited_to_crowd
 from tests.by_program import draws_by_program
 
 MODEL, CATEGORIES = rb.LatentTAP(), 3
@@ -48,7 +48,7 @@ def crowd() -> tuple[CategoricalProblem, WarmStart, WarmStart]:
     """A problem of 40 raters, its mode, and the same after a short run."""
     problem = problem_of(raters=40, items=200)
     mode = mode_of(problem)
-    return problem, mode, after_pilot(MODEL, problem, mode)
+    return problem, mode, in_found_units(mode, problem)
 
 
 def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
@@ -81,7 +81,7 @@ def test_scores_have_means_and_variances_in_the_order_of_stan() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stan, "sample", sample)
-        after = after_pilot(MODEL, problem, mode_of(problem))
+        after = in_found_units(mode_of(problem), problem)
 
     assert after.mean is not None
     assert after.covariance is not None
@@ -129,7 +129,7 @@ def test_trajectories_follow_half_the_nodes_where_the_density_is_nearly_the_same
     problem, mode, after = crowd
 
     monkeypatch.setattr(pilot, "LARGEST_DIFFERENCE", 1e-9)
-    strict = after_pilot(MODEL, problem, mode)
+    strict = in_found_units(mode, problem)
 
     assert isinstance(after.rough, CategoricalProblem)
     assert after.rough.nodes is not None
@@ -145,7 +145,7 @@ def test_the_same_ratings_have_the_same_start() -> None:
     problem = problem_of(raters=32, items=60)
     mode = mode_of(problem)
 
-    one, other = (after_pilot(MODEL, problem, mode).centring for _ in range(2))
+    one, other = (in_found_units(mode, problem).centring for _ in range(2))
 
     assert isinstance(one, KnowledgeCentring)
     assert isinstance(other, KnowledgeCentring)
@@ -170,7 +170,7 @@ def test_trees_are_short_and_draws_far_apart_as_ratings_of_many_raters_ask_for(
 ) -> None:
     problem = problem_of(raters, items)
 
-    start = suited_to_crowd(WarmStart({}, {}, dict), problem)
+    start = with_crowd_settings(WarmStart({}, {}, dict), problem)
 
     assert (start.max_tree_depth, start.thinning) == (depth, thinning)
 

@@ -134,7 +134,7 @@ def test_every_class_that_a_saved_fit_of_the_package_needs_is_allowed() -> None:
     parts_of_fits = {
         each
         for name, module in sys.modules.items()
-        if name.startswith(("reliabayes.models.", "reliabayes.inference."))
+        if name.startswith(("reliabayes.models.", "reliabayes.families.", "reliabayes.inference."))
         for each in vars(module).values()
         if inspect.isclass(each) and is_dataclass(each) and each.__name__.endswith("Centring")
     }

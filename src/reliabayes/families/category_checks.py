@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reliabayes.choices import Repeats
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.few_categories import require_few_categories
@@ -32,3 +33,25 @@ def check_categories(ratings: Ratings) -> None:
         remedy = 'Fit GaussianICC to numbers, or read them with scale="nominal" as labels.'
         raise RatingsError([Fault("rating", rule, f"{len(categories)}", remedy)])
     require_few_categories(ratings, "a model of categories takes at most {most}")
+
+
+def check_votes(ratings: Ratings, repeats: Repeats) -> None:
+    """Refuse several ratings of an item by one rater who has one vote.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The data.
+    repeats : {"independent", "one_vote"}
+        What several ratings of an item by one rater count as.
+
+    Raises
+    ------
+    RatingsError
+        They are not counted yet.
+    """
+    if repeats == "one_vote" and ratings.has_repeats:
+        rule = "a rater must have one vote on an item"
+        remedy = "Call fit or em, which count the ratings first."
+        found = f"{len(ratings) - ratings.n_pairs:,} repeats"
+        raise RatingsError([Fault("problem", rule, found, remedy)])

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories import starts
 from reliabayes.families.categories.difficulty import NO_DIFFICULTY, difficulty_nodes
 from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.latent_accuracy import LatentAccuracy, RaterCovariates
+from reliabayes.families.categories.latent_starts import better_starts
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference.guess_centring import GUESSES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanPart
-from reliabayes.models.bases.latent_starts import better_starts
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
@@ -105,7 +102,7 @@ class LatentTAP(CategoryModel[RaterCovariates]):
             guess=GUESSES.name,
             adaptation=LATENT_POPULATION,
             has_cheap_climbs=False,
-            better_starts=partial(better_starts, self, self.difficulty and not self.nodes),
+            better_starts=partial(better_starts, raters, self.difficulty and not self.nodes),
         )
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[RaterCovariates]:
@@ -148,9 +145,3 @@ class LatentTAP(CategoryModel[RaterCovariates]):
             "mean_p": self.prior_mean_p.of(n_categories),
             "concentration": self.prior_concentration.stan,
         }
-
-    def constrain_sampled(
-        self, free: Mapping[str, Any], centring: StanPart | None
-    ) -> dict[str, Any]:
-        """Parameters of those on the unconstrained scale."""
-        return starts.constrained(self.parameters(), centring, free)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.core_centring import SDS
-from reliabayes.models.bases.crowd_model import CrowdModel
-from reliabayes.models.bases.latent_score import ICC_OBSERVED
+from reliabayes.families.ordered.family import ICC_OBSERVED, OrderedScores
+from reliabayes.families.ordered.problem import SDS
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogitICC(CrowdModel):
+class LogitICC(OrderedModel):
     r"""Reliability of ratings in two categories, for any incomplete, unbalanced design.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} = 1) = \mu + u_i + v_j
@@ -63,7 +63,7 @@ class LogitICC(CrowdModel):
         "log_likelihood",
         "bits_per_rating",
     )
-    binary: ClassVar[bool] = True
+    family: ClassVar[OrderedScores] = OrderedScores(is_binary=True, is_pooled=False)
 
     prior_mean: Normal = Normal(0.0, 2.5)
 
@@ -71,13 +71,6 @@ class LogitICC(CrowdModel):
         super().__post_init__()
         check_proper("prior_mean", self.prior_mean)
 
-    @property
-    def cut_prior(self) -> Normal:
-        """The one cut point is the negative mean."""
-        return Normal(-self.prior_mean.mean, self.prior_mean.sd)
-
-    def location_quantities(
-        self, cut: Array, proportion: Array, dims: tuple[str, ...]
-    ) -> dict[str, Any]:
-        """Mean in log odds, and proportion of the second category."""
-        return {"mean": (dims, -cut[..., 0]), "rate": (dims, proportion[..., 1])}
+    def prior_numbers(self) -> dict[str, Array]:
+        """Values (2,) of each prior; the one cut point is the negative mean."""
+        return {"cut": Normal(-self.prior_mean.mean, self.prior_mean.sd).stan, **self.priors_of_sds}

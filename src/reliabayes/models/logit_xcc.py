@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from reliabayes.arrays import Array
+from reliabayes.families.ordered.family import XCC_OBSERVED, OrderedScores
 from reliabayes.families.pools import XCC
-from reliabayes.models.bases.one_population import OnePopulationModel
-from reliabayes.models.bases.pooled_score import XCC_OBSERVED
-from reliabayes.models.bases.scores import CorrelatedScoreModel
 from reliabayes.models.logit_icc import LogitICC
-from reliabayes.models.priors import Normal
+from reliabayes.models.ordered_model import OrderedModel
+from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogitXCC(CorrelatedScoreModel):
+class LogitXCC(OrderedModel):
     r"""Agreement between pools of raters of the same items, in two categories.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} = 1) = \mu_{g(j)} + u_{i,g(j)} + v_j
@@ -59,7 +62,21 @@ class LogitXCC(CorrelatedScoreModel):
 
     summary: ClassVar[str] = "agreement between pools of raters, in two categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *LogitICC.reports)
-    one_pool_class: ClassVar[type[OnePopulationModel]] = LogitICC
-    binary: ClassVar[bool] = True
+    family: ClassVar[OrderedScores] = OrderedScores(is_binary=True, is_pooled=True)
 
+    prior_lkj: float = 1.0
     prior_mean: Normal = Normal(0.0, 2.5)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.prior_lkj < math.inf:
+            raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
+        check_proper("prior_mean", self.prior_mean)
+
+    def prior_numbers(self) -> dict[str, Array]:
+        """Values of each prior; the one cut point is the negative mean."""
+        own = {
+            "cut": Normal(-self.prior_mean.mean, self.prior_mean.sd).stan,
+            "lkj": np.array(self.prior_lkj),
+        }
+        return {**own, **self.priors_of_sds}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.core_centring import SDS
-from reliabayes.models.bases.crowd_model import CrowdModel
-from reliabayes.models.bases.latent_score import ICC_OBSERVED
+from reliabayes.families.ordered.family import ICC_OBSERVED, OrderedScores
+from reliabayes.families.ordered.problem import SDS
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalICC(CrowdModel):
+class OrdinalICC(OrderedModel):
     r"""Reliability of ratings in ordered categories, for any incomplete, unbalanced design.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_i + v_j - c_k
@@ -63,7 +63,7 @@ class OrdinalICC(CrowdModel):
         "log_likelihood",
         "bits_per_rating",
     )
-    binary: ClassVar[bool] = False
+    family: ClassVar[OrderedScores] = OrderedScores(is_binary=False, is_pooled=False)
 
     prior_cut: Normal = Normal(0.0, 5.0)
 
@@ -71,13 +71,6 @@ class OrdinalICC(CrowdModel):
         super().__post_init__()
         check_proper("prior_cut", self.prior_cut)
 
-    @property
-    def cut_prior(self) -> Normal:
-        """The same for all."""
-        return self.prior_cut
-
-    def location_quantities(
-        self, cut: Array, proportion: Array, dims: tuple[str, ...]
-    ) -> dict[str, Any]:
-        """Cut points in log odds, and proportions of the categories."""
-        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), proportion)}
+    def prior_numbers(self) -> dict[str, Array]:
+        """Values (2,) of each prior; that of all cut points is the same."""
+        return {"cut": self.prior_cut.stan, **self.priors_of_sds}

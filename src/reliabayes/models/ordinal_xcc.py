@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from reliabayes.arrays import Array
+from reliabayes.families.ordered.family import XCC_OBSERVED, OrderedScores
 from reliabayes.families.pools import XCC
-from reliabayes.models.bases.one_population import OnePopulationModel
-from reliabayes.models.bases.pooled_score import XCC_OBSERVED
-from reliabayes.models.bases.scores import CorrelatedScoreModel
+from reliabayes.models.ordered_model import OrderedModel
 from reliabayes.models.ordinal_icc import OrdinalICC
-from reliabayes.models.priors import Normal
+from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalXCC(CorrelatedScoreModel):
+class OrdinalXCC(OrderedModel):
     r"""Agreement between pools of raters of the same items, in ordered categories.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_{i,g(j)} + v_j - c_{k,g(j)}
@@ -59,7 +62,18 @@ class OrdinalXCC(CorrelatedScoreModel):
 
     summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
-    one_pool_class: ClassVar[type[OnePopulationModel]] = OrdinalICC
-    binary: ClassVar[bool] = False
+    family: ClassVar[OrderedScores] = OrderedScores(is_binary=False, is_pooled=True)
 
+    prior_lkj: float = 1.0
     prior_cut: Normal = Normal(0.0, 5.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.prior_lkj < math.inf:
+            raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
+        check_proper("prior_cut", self.prior_cut)
+
+    def prior_numbers(self) -> dict[str, Array]:
+        """Values of each prior; that of all cut points is the same."""
+        own = {"cut": self.prior_cut.stan, "lkj": np.array(self.prior_lkj)}
+        return {**own, **self.priors_of_sds}

@@ -8,12 +8,20 @@ from dataclasses import is_dataclass
 from inspect import isclass
 
 from reliabayes import models
+from reliabayes.families.ordered.centring import CoreCentring, ScoreCentring
+from reliabayes.families.ordered.crowd import CrowdCentring
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.models import RatingModel
 from reliabayes.results.saved_classes import import_name
 
-ROOMS = ("reliabayes.models", "reliabayes.inference")
-GRADED = "reliabayes.models.graded_gstudy:GradedGStudy"  # what older files call a GStudy of grades
+ROOMS = ("reliabayes.models", "reliabayes.families", "reliabayes.inference")
+# What older files call classes that have moved.
+MOVED = {
+    "reliabayes.models.graded_gstudy:GradedGStudy": models.GStudy,
+    "reliabayes.models.bases.core_centring:CoreCentring": CoreCentring,
+    "reliabayes.models.bases.crowd:CrowdCentring": CrowdCentring,
+    "reliabayes.models.bases.scores:ScoreCentring": ScoreCentring,
+}
 
 
 def saved_classes() -> Mapping[str, type]:
@@ -26,8 +34,7 @@ def saved_classes() -> Mapping[str, type]:
         and the centrings, which are what else programs read of a start.
     """
     every = [getattr(models, name) for name in models.__all__]
-    found = {import_name(each): each for each in (*filter(_is_saved, every), *_centrings())}
-    return found | {GRADED: models.GStudy}
+    return MOVED | {import_name(each): each for each in (*filter(_is_saved, every), *_centrings())}
 
 
 def _centrings() -> Iterator[type]:

@@ -12,10 +12,9 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.categories.difficulty import coarser, difficulty_nodes
 from reliabayes.families.categories.prevalence import Prevalence
-from reliabayes.families.category_checks import check_categories
+from reliabayes.families.category_checks import check_categories, check_votes
 from reliabayes.families.cells import Cells
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
@@ -172,11 +171,7 @@ def categorical_problem(
     """
     if has_raters:
         ratings.require_known_raters(model)
-    if repeats == "one_vote" and ratings.has_repeats:
-        rule = "a rater must have one vote on an item"
-        remedy = "Call fit or em, which count the ratings first."
-        found = f"{len(ratings) - ratings.n_pairs:,} repeats"
-        raise RatingsError([Fault("problem", rule, found, remedy)])
+    check_votes(ratings, repeats)
     categories = ratings.categories
     check_categories(ratings)
     cells = cells or Cells.of(ratings, exchangeable_raters=not has_raters)

@@ -1,6 +1,6 @@
-"""Latent scores of many raters with many ratings of each item: all effects are sampled.
+"""A crowd of one population, of which all effects are sampled.
 
-Items have one effect each, which other programs integrate out over nodes. Where an item has dozens
+Items have one effect each, which is otherwise integrated out over nodes. Where an item has dozens
 of ratings its effect is known so well that nodes must be close, and a step of the sampler passes
 over all ratings at each of them. Here it passes over them once, and there are more parameters.
 """
@@ -9,67 +9,81 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.cut_points import sd_of_log_step
+from reliabayes.families.ordered.centring import HALF, reference_cuts
+from reliabayes.families.ordered.density import cut_points, middle_cut, rater_effects
+from reliabayes.families.ordered.moments import moment_estimates
+from reliabayes.families.ordered.one_population import acceptance, integrated
+from reliabayes.families.ordered.problem import OrderedPosterior, OrderedProblem
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
-from reliabayes.inference.problem import StanData, extended, stan_data
+from reliabayes.inference.problem import StanData, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.crossed_categories import CrossedCategories, Effects, Mode
 from reliabayes.likelihoods.ordinal_pools import PooledCategories
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.core_centring import HALF
-from reliabayes.models.bases.level_centring import reference_cuts
-from reliabayes.models.bases.score_problem import ScoreProblem
 
-PROGRAM = "ordinal_icc_crowd"
 # Ratings, items and raters from which on effects are sampled, and how many effects at most: draws
 # of as many take 1.3 GB while they are read.
 MANY_RATINGS, MANY_ITEMS, MANY_RATERS, MOST_EFFECTS = 10_000, 100, 100, 10_000
 # Ratings of an item from which on they are, and from which on also if raters have many each.
 SOME_OF_ITEM, MANY_OF_ITEM, MANY_OF_RATER = 4, 10, 50
-NODES_OF_NEW_ITEMS = 49
+NODES_OF_NEW_ITEMS = 49  # around an item with ratings they would be too far apart
 NODES_OF_ITEM = 15  # around its mode
 CURVATURE_STEP, LEAST_CURVATURE, MOST_CURVATURE = 0.05, 0.05, 100.0  # in the units of a first guess
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CrowdProblem(ScoreProblem):
-    """Ratings of which all effects are sampled; each item is stored by itself.
+class SampledEffects:
+    """Effects of items of one population, sampled as those of raters are."""
 
-    The nodes are those of new items: around an item with ratings they would be too far apart.
-    """
+    program: ClassVar[str] = "ordinal_icc_crowd"
+    integrates: ClassVar[bool] = False
+    reports_likelihood: ClassVar[bool] = True
 
-    @property
-    def rough(self) -> Self:
-        """As it is: nodes have no part in the density."""
-        return self
+    def start(self, problem: OrderedProblem) -> WarmStart:
+        """Starting points around the joint mode of all effects."""
+        return replace(_start(problem), target_acceptance=acceptance(problem))
 
-    @property
-    def integrates(self) -> bool:
-        """No: scores are sampled."""
-        return False
+    def cold_start(self, problem: OrderedProblem, centring: StanPart | None) -> WarmStart:
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
+        assert isinstance(centring, CrowdCentring)
+        start = _start_from(centring)
+        return replace(
+            start,
+            target_acceptance=acceptance(problem),
+            sd={name: np.full_like(sd, 0.5) for name, sd in start.sd.items()},
+            step_size=None,
+            mean=None,
+            covariance=None,
+        )
 
-    @property
-    def crossed(self) -> CrossedCategories:
-        """The ratings by item and rater."""
-        return CrossedCategories.of(self.mixture.counts, self.n_raters, self.link)
-
-    def log_probability(self, point: Point, cut: Array) -> Array:
+    def log_probability(self, point: Point, problem: OrderedProblem) -> Array:
         """Log-probability (I,) of the ratings of each item, by adaptive quadrature."""
-        effect = np.asarray(point["level"] - point["mean"])
-        at = effect, np.reshape(point["sd_item"], (1, 1)), cut[None], self.link, NODES_OF_ITEM
-        parts = PooledCategories.in_parts(self.mixture.counts, self.pool, NODES_OF_ITEM)
+        root, cut = np.reshape(point["sd_item"], (1, 1)), cut_points(point)[None]
+        at = rater_effects(point, problem), root, cut, problem.link, NODES_OF_ITEM
+        parts = PooledCategories.in_parts(problem.mixture.counts, problem.pool, NODES_OF_ITEM)
         return np.concatenate([part.log_probability(*at) for part in parts])
 
+    def expected_effects(self, point: Point, items: slice, problem: OrderedProblem) -> Array:
+        """Effects (d,) of some items, expected given their ratings and a point."""
+        with_nodes = integrated(problem)
+        return with_nodes.treatment.expected_effects(point, items, with_nodes)
 
-def is_crowd(problem: ScoreProblem) -> bool:
+    def drawn_effects(
+        self, point: Point, items: slice, posterior: OrderedPosterior, rng: np.random.Generator
+    ) -> Array:
+        """Effects (d,) of some items at a draw."""
+        return point["effect"][items]
+
+
+def is_crowd(problem: OrderedProblem) -> bool:
     """Whether sampling the effects of items gives more effective draws a second."""
     n_items, n_raters = len(problem.mixture.distinct), problem.n_raters
     n_ratings = problem.mixture.n_ratings
@@ -79,13 +93,13 @@ def is_crowd(problem: ScoreProblem) -> bool:
     return is_large and enough and n_items + n_raters <= MOST_EFFECTS
 
 
-def crowd_of(problem: ScoreProblem) -> CrowdProblem:
-    """The same ratings, of which all effects are sampled."""
+def sampled(problem: OrderedProblem) -> OrderedProblem:
+    """The problem of the same ratings, of which all effects are sampled; each item by itself."""
     mixture, nodes = problem.mixture.expanded(), Nodes.of(NODES_OF_NEW_ITEMS)
-    return extended(CrowdProblem, replace(problem, mixture=mixture, nodes=nodes))
+    return replace(problem, treatment=SampledEffects(), mixture=mixture, nodes=nodes)
 
 
-class Scored(NamedTuple):
+class StandardisedEffects(NamedTuple):
     """How effects of items or of raters stand to the scores that the program samples.
 
     Scores are standard normal if the likelihood of a number, ``location + sd effect``, is normal.
@@ -104,7 +118,7 @@ class Scored(NamedTuple):
     direction: Array
 
     @classmethod
-    def of(cls, found: Effects, location: float) -> Scored:
+    def of(cls, found: Effects, location: float) -> StandardisedEffects:
         """Around a mode, where numbers are the location plus effects."""
         common = np.sqrt(found.information + found.sd**-2)
         direction = -common / np.linalg.norm(common)
@@ -142,7 +156,7 @@ class CrowdCentring:
     reference : array of int, shape (1,)
         Cut point that levels and location are relative to.
     level_mean, level_precision, common_level : array of shape (R,)
-        Of raters, as `Scored` has them.
+        Of raters, as `StandardisedEffects` has them.
     effect_mean, effect_precision, common_effect : array of shape (I,)
         The same of items.
     spread_scale : array of shape (2,)
@@ -165,14 +179,14 @@ class CrowdCentring:
     core_root: Array
 
     @property
-    def raters(self) -> Scored:
+    def raters(self) -> StandardisedEffects:
         """Scores of levels."""
-        return Scored(self.level_mean, self.level_precision, self.common_level)
+        return StandardisedEffects(self.level_mean, self.level_precision, self.common_level)
 
     @property
-    def items(self) -> Scored:
+    def items(self) -> StandardisedEffects:
         """Scores of effects."""
-        return Scored(self.effect_mean, self.effect_precision, self.common_effect)
+        return StandardisedEffects(self.effect_mean, self.effect_precision, self.common_effect)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program."""
@@ -181,7 +195,8 @@ class CrowdCentring:
 
     def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """A point as the program declares it; items have their modes where it has no effects."""
-        step, sd_item, sd_rater = (np.asarray(point[x]) for x in ("step", "sd_item", "sd_rater"))
+        step = np.asarray(point.get("step", ()), float)  # results of two categories have none
+        sd_item, sd_rater = np.asarray(point["sd_item"]), np.asarray(point["sd_rater"])
         distance = self._distance(step)
         location = float(point["mean"]) - distance
         level = np.asarray(point["level"]) - distance
@@ -218,16 +233,21 @@ class CrowdCentring:
         return float(reference_cuts(np.reshape(step, (1, -1)), self.reference)[0])
 
 
-def start_of(problem: CrowdProblem, guess: Point, cut: Array, reference: Codes) -> WarmStart:
+def _start(problem: OrderedProblem) -> WarmStart:
     """Starting points around the mode, in scores of the core, of levels and of effects."""
-    found = problem.crossed.mode(cut, float(guess["sd_item"]), float(guess["sd_rater"]))
+    guess, reference = moment_estimates(problem), middle_cut(problem)
+    crossed = CrossedCategories.of(problem.mixture.counts, problem.n_raters, problem.link)
+    first = cut_points(guess), float(guess["sd_item"]), float(guess["sd_rater"])
+    found = crossed.mode(*first)
     location = -float(found.cut[reference[0]])
-    raters, items = Scored.of(found.raters, location), Scored.of(found.items, 0.0)
+    raters = StandardisedEffects.of(found.raters, location)
+    items = StandardisedEffects.of(found.items, 0.0)
     sds = np.array([found.items.sd, found.raters.sd])
     scale = HALF * sds
     free = inverse_softplus(sds, scale)
     step = np.diff(found.cut)
-    sd = _first_units(found, problem, int(reference[0]))
+    by_category = np.bincount(crossed.category, crossed.number, problem.n_categories).astype(float)
+    sd = _first_units(found, by_category, int(reference[0]))
     sd[:2] *= sds / expit(free / scale)
     # At the mode all scores are 0.
     core = np.concatenate([free, np.log(step), [location, 0.0, 0.0]])
@@ -243,10 +263,10 @@ def start_of(problem: CrowdProblem, guess: Point, cut: Array, reference: Codes) 
         core_mean=core,
         core_root=np.diag(sd),
     )
-    return start_from(_in_units_of_curvature(problem, centring))
+    return _start_from(_in_units_of_curvature(problem, centring))
 
 
-def start_from(centring: CrowdCentring) -> WarmStart:
+def _start_from(centring: CrowdCentring) -> WarmStart:
     """Starting points around 0 in the units of a centring."""
     sizes = {
         "core": len(centring.core_mean),
@@ -265,27 +285,23 @@ def start_from(centring: CrowdCentring) -> WarmStart:
     )
 
 
-def _first_units(found: Mode, problem: CrowdProblem, reference: int) -> Array:
+def _first_units(found: Mode, by_category: Array, reference: int) -> Array:
     """Approximate sds of logs of sds and steps, of the location, and of what effects share."""
     of_sds = [
         min((1 + np.median(1 / each.information) / each.sd**2) / np.sqrt(2 * len(each.effect)), 1)
         for each in (found.items, found.raters)
     ]
-    crossed = problem.crossed
-    by_category = np.asarray(
-        np.bincount(crossed.category, crossed.number, problem.n_categories), float
-    )
     of_steps = sd_of_log_step(np.diff(found.cut), by_category, reference)
     shares = [each.sd**2 / len(each.effect) for each in (found.items, found.raters)]
     return np.concatenate([of_sds, of_steps, [np.sqrt(sum(shares)), 1.0, 1.0]])
 
 
-def _in_units_of_curvature(problem: CrowdProblem, centring: CrowdCentring) -> CrowdCentring:
+def _in_units_of_curvature(problem: OrderedProblem, centring: CrowdCentring) -> CrowdCentring:
     """The same with a core in units of the curvature at the mode."""
     size, others = len(centring.core_mean), problem.n_raters + len(centring.effect_mean) - 2
     moves = CURVATURE_STEP * np.eye(size, size + others)
     data = stan_data(problem, centring)
-    _, found = log_gradients(PROGRAM, data, np.concatenate([-moves, moves]))
+    _, found = log_gradients(problem.treatment.program, data, np.concatenate([-moves, moves]))
     before, after = np.split(found[:, :size], 2)
     bend = (before - after) / (2 * CURVATURE_STEP)
     values, vectors = np.linalg.eigh((bend + bend.T) / 2)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.time_limit import check_time
 from reliabayes.likelihoods.quadrature import REACH, Nodes, number_of_nodes
@@ -16,11 +15,7 @@ from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=Any)
 
-# Nodes around a mode: at sds so many posterior sds away, if these are known to a factor, an error
-# of so many nats, below what diagnostics note.
-SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-4
-# What is tried: from the least reach on, and then farther and farther apart, to so few nodes.
-LEAST_REACH, FARTHER, WIDER, FEWEST = 4.5, 0.5, 1.1, 3
+LEAST_REACH = 4.5
 ROUGH_SPACING, LESS_REACH = 1.4, 1.0  # of nodes for a rough density
 MANY_NODES = 128  # from which on EM takes fewer
 
@@ -43,46 +38,6 @@ def quadrature_error(
     finer = replace(problem, nodes=refined(problem.nodes))
     error = max(abs(log_likelihood(at, finer) - log_likelihood(at, problem)) for at in some)
     return problem.nodes.number, error
-
-
-def enough_nodes(
-    point: Point,
-    sd_of_log: Array,
-    problem: Any,
-    log_likelihood: Callable[[Point, Any], float],
-) -> Nodes:
-    """The fewest nodes with a small error around a mode, of those that do for all sds of items.
-
-    Parameters
-    ----------
-    point : mapping of str to array
-        The mode.
-    sd_of_log : array
-        Posterior standard deviations of the logs of ``sd_item``.
-    problem : Problem
-        With nodes that do whatever the sds.
-    log_likelihood : callable
-        Of a point and a problem, in nats.
-
-    Returns
-    -------
-    Nodes
-        The problem's, where sds are hardly known.
-    """
-    nodes: Nodes = problem.nodes
-    away = np.exp(SDS_AWAY * np.asarray(sd_of_log))
-    if np.max(away) > KNOWN_TO:
-        return nodes
-    ends = [{**point, "sd_item": point["sd_item"] * far} for far in (1 / away, away)]
-    is_enough = within(TOLERANCE, ends, problem, log_likelihood)
-    spacing, reaches = nodes.spacing, np.arange(LEAST_REACH, nodes.reach, FARTHER)
-    found = next(filter(is_enough, (with_spacing(spacing, reach) for reach in reaches)), nodes)
-    while found.number > FEWEST:
-        spacing *= WIDER
-        if not is_enough(wider := with_spacing(spacing, found.reach)):
-            break
-        found = wider
-    return found
 
 
 def within(
