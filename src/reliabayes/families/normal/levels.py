@@ -27,9 +27,7 @@ OF_SOURCES = ("variance", "sd", "proportion")
 RELIABILITY = (*COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:])
 
 EffectsAndMean: TypeAlias = tuple[list[Array], float]  # effects by source
-DrawnEffects: TypeAlias = Iterable[
-    tuple[Array, EffectsAndMean]
-]  # variances (K,) and these, by draw
+DrawnEffects: TypeAlias = Iterable[tuple[Array, EffectsAndMean]]  # with variances (K,), by draw
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
