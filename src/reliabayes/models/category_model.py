@@ -35,7 +35,6 @@ from reliabayes.families.categories.problem import (
     categorical_problem,
 )
 from reliabayes.families.cells import Cells
-from reliabayes.families.integration import quadrature_error
 from reliabayes.families.simulation import CategorySimulation
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
@@ -44,6 +43,7 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.fit_arguments import check_kind
+from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.priors import Beta, own_priors
@@ -422,8 +422,5 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
     @property
     def _simulation(self) -> CategorySimulation[CategoricalProblem[X]]:
         family = self.family
-        draw_from_prior, rate = (
-            family.response.draw_from_prior,
-            partial(replicates.simulated, family),
-        )
-        return CategorySimulation(self, draw_from_prior, rate)
+        rate = partial(replicates.simulated, family)
+        return CategorySimulation(self, family.response.draw_from_prior, rate)
