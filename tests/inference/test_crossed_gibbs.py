@@ -20,6 +20,7 @@ from reliabayes.likelihoods import row_effects
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.thresholds import CROSSED
 from tests.monte_carlo import standard_errors
 from tests.partitions.in_memory import in_parts
 
@@ -132,7 +133,7 @@ def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monkey
 def by_gibbs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over pairs of raters take too long, and so do those that Stan needs."""
     monkeypatch.setattr(crossed, "are_cheap_sums", lambda *sizes: False)
-    monkeypatch.setattr(crossed, "MOST_BY_STAN", 0)
+    monkeypatch.setattr(crossed, "CROSSED", CROSSED._replace(by_nuts=0))
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *sizes: False)
 
 

@@ -29,8 +29,8 @@ from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.sampling import sweeps
-from reliabayes.sampling.plan import SWEEPS
 from reliabayes.sampling.sweeps import with_sweeps
+from reliabayes.sampling.thresholds import SWEEPS
 from tests.monte_carlo import standard_error
 
 Group = tuple[Any, ...]  # name of a parameter, and which of its groups that sum to 1

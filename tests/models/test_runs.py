@@ -13,7 +13,7 @@ from reliabayes.families.categories import combination
 from reliabayes.families.categories.density import states_at, states_at_each
 from reliabayes.families.categories.modes import find_modes
 from reliabayes.inference import gibbs
-from reliabayes.sampling import plan
+from reliabayes.sampling.thresholds import MIXING
 from tests.models.gibbs_runs import Run, noted_runs
 from tests.models.test_misleading import rated
 from tests.models.test_modes import near_chance, worse_than_chance
@@ -34,7 +34,7 @@ def passing() -> tuple[rb.Fit, list[Run]]:
     """A fit whose chains pass between modes, as far as 200 draws tell, and its runs."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.ConvergenceWarning)
-        patch.setattr(combination, "MIXING", plan.MIXING._replace(r_hat=1.1, ess=20))
+        patch.setattr(combination, "MIXING", MIXING._replace(r_hat=1.1, ess=20))
         runs = noted_runs(patch)
         return MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs"), runs
 

@@ -11,6 +11,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.results.chain_statistics import measures
+from reliabayes.sampling.thresholds import CROSSED
 from tests.monte_carlo import standard_error
 
 
@@ -103,7 +104,8 @@ def test_where_stan_runs_it_is_not_the_default() -> None:
 
 
 def test_too_many_raters_and_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reliabayes.families.normal.crossed.MOST_CELLS", 40)
+    few = CROSSED._replace(most_cells=40)
+    monkeypatch.setattr("reliabayes.families.normal.crossed.CROSSED", few)
 
     with pytest.raises(ValueError, match="GaussianICC has no independence sampler for these"):
         rb.GaussianICC().fit(of_design("Shrout & Fleiss"), sampler="independence")

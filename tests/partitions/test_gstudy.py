@@ -19,6 +19,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods import item_moments, split_effects
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.sampling.thresholds import STUDY
 from tests.partitions.in_memory import elsewhere, in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}
@@ -210,7 +211,7 @@ def test_effects_of_items_are_written_part_by_part(
         frame["item"] += 1000 * frame["day"]
         ratings = rb.Ratings.from_frame(frame, facets=["day"], scale="numeric")
         model = rb.GStudy(design=NESTED_ITEMS)
-    monkeypatch.setattr(levels, "CHUNK", 400 * 30)  # some items of a part at a time
+    monkeypatch.setattr(levels, "IN_MEMORY", 200 * 30)  # some items of a part at a time
     options = {**SAMPLING, "warmup": 200, "draws": 200}
     expected = model.fit(ratings, **options).items()
 
@@ -329,7 +330,7 @@ def test_few_items_that_were_rated_in_many_ways_have_the_draws_in_memory(
 def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each way be one too many, and read no parts, and few ratings of a part, together."""
     monkeypatch.setattr(item_moments, "MOST_WORK", 1000)
-    monkeypatch.setattr(facets, "MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(facets, "STUDY", STUDY._replace(read=0))
     monkeypatch.setattr(split_effects, "PIECE", 700)
 
 
@@ -447,7 +448,7 @@ def test_many_ways_are_refused_where_no_density_can_be_had(
 
     with pytest.raises(rb.RatingsError, match=r"items must have effects.*to_ratings"):
         fit(drop=("item", "item x rater", "item x day"))
-    monkeypatch.setattr(effects_in_parts, "MAX_NODES", 20)
+    monkeypatch.setattr(effects_in_parts, "STUDY", STUDY._replace(nodes=20))
     with pytest.raises(rb.RatingsError, match=r"found 3 sources of 300 items.*Drop some of them"):
         fit()
     monkeypatch.setattr(split_effects, "MOST_SHARED", 10)

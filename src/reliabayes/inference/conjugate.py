@@ -18,8 +18,6 @@ NONE = -1  # a position of nothing
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.
 NEARLY_CERTAIN = 0.995
-# Where an item is left out of counts with the prior, as 1 less, smaller priors lose digits.
-LEAST_PRIOR = 1e-6
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
 LEAST = {"simplex": 1e-300, "unit": 1e-300, "positive": 1e-30, "real": -math.inf}  # at a start
 

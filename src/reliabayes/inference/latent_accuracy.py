@@ -10,9 +10,9 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal, slope_half_t
 from reliabayes.inference.em import Point
+from reliabayes.inference.newton import Newton
 
-MOST_STEPS, SMALL_GAIN = 4, 1e-4  # Newton steps, and nats that the last one gains
-LARGEST_STEP = 3.0  # of an accuracy, of a slope and of the log of the sd
+NEWTON = Newton(4, 1e-4, 3.0)  # of accuracies, slopes and the log of the sd
 PARTS = 0.5 ** np.arange(6)  # of a step that are tried
 
 
@@ -50,7 +50,7 @@ class ExpectedAccuracy:
         eta, sd_delta = (point.get(name, np.empty(0)) for name in ("eta", "sd_delta"))
         here = point["alpha"], np.concatenate([eta, np.log(sd_delta)])
         value, step = self._value_and_step(*here)
-        for _ in range(MOST_STEPS):
+        for _ in range(NEWTON.steps):
             for part in PARTS:
                 there = here[0] + part * step[0], here[1] + part * step[1]
                 found = self._value_and_step(*there)
@@ -59,7 +59,7 @@ class ExpectedAccuracy:
             else:
                 break
             gain, here, (value, step) = found[0] - value, there, found
-            if gain < SMALL_GAIN:
+            if gain < NEWTON.last:
                 break
         alpha, others = here
         better = {
@@ -120,5 +120,5 @@ class ExpectedAccuracy:
         move = np.linalg.solve(bend - among @ mixed, uphill - among @ by_alpha)
         step = (by_alpha - mixed @ move) / own, move[1:]
         largest = max(float(np.abs(each).max(initial=0)) for each in step)
-        part = LARGEST_STEP / max(largest, LARGEST_STEP)
+        part = NEWTON.longest / max(largest, NEWTON.longest)
         return float(value), (part * step[0], part * step[1])

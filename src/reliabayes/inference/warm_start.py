@@ -10,6 +10,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.commands import Geometry
+from reliabayes.inference.newton import Newton
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.time_limit import check_time
 
@@ -17,12 +18,10 @@ State = TypeVar("State")
 
 JITTER = 2.0  # in posterior sds: R-hat needs starting points wider apart than the posterior
 MAX_JITTERED_SD = 1.5  # many parameters far out in their tails at once have no posterior mass
-MAX_SEARCHES = 5  # of the mode, each in units of the curvature found before
-# In posterior sds: a move after which the curvature stays valid, the gradient at which a search
-# ends, and the step of its finite differences.
-SMALL_MOVE, SMALL_GRADIENT, STEP = 0.1, 1e-2, 1e-4
-MAX_STEPS = 100  # of a search
-MAX_LENGTH, LEAST_STEP = 2.0, 1e-8  # of its steps, in posterior sds
+# Searches for the mode, each in units of the curvature found before, which a small move leaves valid,
+# and steps of each: last gradient and longest step are in posterior sds.
+SEARCHES, SEARCH = Newton(5, 0.1), Newton(100, 1e-2, 2.0)
+LEAST_STEP, DIFFERENCE = 1e-8, 1e-4  # in posterior sds: steps at least, and for finite differences
 LEAST_GAIN = 1e-4  # of a step, relative to what the gradient promises
 
 
@@ -153,11 +152,11 @@ def curvature(log_density: Callable[[Array], float], start: Array) -> tuple[Arra
     that is not small.
     """
     at = start
-    for _ in range(MAX_SEARCHES):
+    for _ in range(SEARCHES.steps):
         root = _root_of_covariance(log_density, at)
         move = _uphill(log_density, at, root)
         at = at + root @ move
-        if np.abs(move).max() < SMALL_MOVE:
+        if np.abs(move).max() < SEARCHES.last:
             break
     return at, root @ root.T
 
@@ -174,17 +173,17 @@ def _uphill(log_density: Callable[[Array], float], start: Array, root: Array) ->
         return log_density(start + root @ move)
 
     def slope_at(move: Array, value: float) -> Array:
-        return np.array([value_at(move + step) - value for step in steps]) / STEP
+        return np.array([value_at(move + step) - value for step in steps]) / DIFFERENCE
 
-    steps = STEP * np.eye(len(start))
+    steps = DIFFERENCE * np.eye(len(start))
     at, covariance = np.zeros(len(start)), np.eye(len(start))
     value = value_at(at)
     slope = slope_at(at, value)
-    for _ in range(MAX_STEPS):
-        if np.abs(slope).max() < SMALL_GRADIENT:
+    for _ in range(SEARCH.steps):
+        if np.abs(slope).max() < SEARCH.last:
             break
         step = covariance @ slope
-        step /= max(1.0, float(np.linalg.norm(step)) / MAX_LENGTH)
+        step /= max(1.0, float(np.linalg.norm(step)) / SEARCH.longest)
         while not (higher := value_at(at + step)) >= value + LEAST_GAIN * (slope @ step):
             step /= 2
             if not np.abs(step).max() >= LEAST_STEP:  # nor is nan

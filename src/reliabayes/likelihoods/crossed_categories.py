@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.newton import Newton
 from reliabayes.inference.time_limit import check_time
 from reliabayes.likelihoods.ordinal import Link, between, normal_density
 
-MOST_SWEEPS, LAST_CHANGE = 60, 2e-3  # of logs of sds and of cut points
+# Sweeps, the last change of logs of sds and of cut points, and the longest move of an effect.
+NEWTON = Newton(60, 2e-3, 1.0)
 SHRINKAGE_STEPS = 50  # of the fixed point of a standard deviation
-LARGEST_STEP = 1.0  # of an effect, in log odds
 LEAST_INFORMATION, LEAST_SD = 1e-3, 0.05  # of an effect, and of all
 WEAK_PRECISION = 1 / 25  # of cut points
 MOST_SHRINKAGE = 0.8  # of distances between cut points, in a step
@@ -81,7 +82,7 @@ class Effects(NamedTuple):
         """A Newton step, given derivatives of the log-likelihood, and the sd that then fits."""
         information = information + LEAST_INFORMATION
         step = (slope - self.effect / self.sd**2) / (information + self.sd**-2)
-        effect = self.effect + np.clip(step, -LARGEST_STEP, LARGEST_STEP)
+        effect = self.effect + np.clip(step, -NEWTON.longest, NEWTON.longest)
         moment, sd = effect * (information + self.sd**-2), self.sd
         for _ in range(SHRINKAGE_STEPS):
             variance = 1 / (information + sd**-2)
@@ -141,7 +142,7 @@ class CrossedCategories(NamedTuple):
         """
         items = Effects(np.zeros(self.n_items), np.zeros(self.n_items), sd_item)
         raters = Effects(np.zeros(self.n_raters), np.zeros(self.n_raters), sd_rater)
-        for _ in range(MOST_SWEEPS):
+        for _ in range(NEWTON.steps):
             check_time()
             before = np.array([items.sd, raters.sd]), cut
             rated = self.rated(self.location(items, raters), cut)
@@ -150,7 +151,7 @@ class CrossedCategories(NamedTuple):
             items, cut = items.moved(*self._sums(self.item, rated)).centred(cut)
             cut = cut + self._step(cut, self.rated(self.location(items, raters), cut))
             of_sds = np.abs(np.log(np.array([items.sd, raters.sd]) / before[0])).max()
-            if max(of_sds, np.abs(cut - before[1]).max()) < LAST_CHANGE:
+            if max(of_sds, np.abs(cut - before[1]).max()) < NEWTON.last:
                 break
         return Mode(items, raters, cut)
 

@@ -17,14 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.arrays import IN_MEMORY, Array, Codes, blocks
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
 from reliabayes.likelihoods.gaussian_conditional import Conditional, Marginal, MeanPrior
-
-CHUNK = 500_000  # cells of precision matrices at once, one matrix for each draw: 4 MB
 
 
 class Deviations(NamedTuple):
@@ -57,18 +55,12 @@ class Approximation(NamedTuple):
     ----------
     log_sd, sd_of_log : Deviations
         Log standard deviations at the mode, and their posterior standard deviations.
-    step_size : float or None
-        First step of the sampler; None to let it adapt metric and step size.
-    target_acceptance : float
-        Acceptance rate that the step size is adapted to.
     path : tuple of float
         Objective of EM by step.
     """
 
     log_sd: Deviations
     sd_of_log: Deviations
-    step_size: float | None
-    target_acceptance: float
     path: tuple[float, ...]
 
 
@@ -286,7 +278,7 @@ class CrossedSums:
         self, sd: Deviations, means: Array, prior: MeanPrior, rng: np.random.Generator
     ) -> Array:
         """(S, J + 1) effects of the columns, the mean last, drawn given (S,) sds and means."""
-        parts = blocks(len(means), CHUNK // self.gram[0].size)
+        parts = blocks(len(means), IN_MEMORY // 4 // self.gram[0].size)
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             drawn = [
                 self.given(Deviations(*(of[part] for of in sd)), prior).draw(means[part, None], rng)
@@ -357,7 +349,4 @@ class CrossedSums:
 
         mode, covariance = curvature(log_posterior, np.log(best))
         sd_of_log = np.sqrt(np.diag(covariance))
-        # With little data the posterior is far from normal: curvature is a poor guide to it, and
-        # steps must be smaller.
-        step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.95)
-        return Approximation(Deviations(*mode), Deviations(*sd_of_log), step_size, acceptance, path)
+        return Approximation(Deviations(*mode), Deviations(*sd_of_log), path)

@@ -12,6 +12,7 @@ from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
+from reliabayes.inference.newton import Newton
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, log_between
 
@@ -20,9 +21,8 @@ NODES = 21  # of Gauss and Hermite, for items with one effect
 POINTS = 128  # evenly scattered ones, for items with more; a power of 2
 DF = 10  # of the t distribution of these points, whose tails are heavier than any posterior's
 AT_ONCE = 200_000  # probabilities that are computed together, which fit the processor's cache
-SEARCHES = 30  # steps of Newton's method for the modes
-LONGEST = 2.0  # move of a latent score in one of them, in log odds
-SMALL = 1e-2  # move, in prior standard deviations, that ends the search
+# For the modes: the last move in prior standard deviations, the longest of a score, in log odds.
+NEWTON = Newton(30, 1e-2, 2.0)
 
 
 class Block(NamedTuple):
@@ -122,7 +122,7 @@ class GradedItems:
         rating, size = self.rating[block.rows], slope.shape[-1]
         rated = np.eye(cut.shape[1] + 1)[rating]
         mode = np.zeros((*slope.shape[:2], size))
-        for _ in range(SEARCHES):
+        for _ in range(NEWTON.steps):
             location = others + (slope @ mode[..., None])[..., 0]
             category = CategoryProbabilities.of(location, cut[:, None, None], "logit")
             gradient = (rated * (category.upper - category.lower) / category.probability).sum(-1)
@@ -131,9 +131,9 @@ class GradedItems:
             move = np.linalg.solve(precision, score[..., None])[..., 0]
             # Far moves may lead to where ratings say nothing.
             farthest = np.abs(slope @ move[..., None]).max(axis=(2, 3))
-            move *= (LONGEST / np.maximum(farthest, LONGEST))[..., None]
+            move *= (NEWTON.longest / np.maximum(farthest, NEWTON.longest))[..., None]
             mode += move
-            if np.abs(move).max() < SMALL:
+            if np.abs(move).max() < NEWTON.last:
                 break
         factor = np.linalg.cholesky(np.linalg.inv(precision))
         points, log_weight = _points(size)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
-from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.arrays import IN_MEMORY, Array, Codes, blocks
 from reliabayes.facets import EffectLevels
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.item_facets import MOST_SHARED, own_sources, too_many_shared
@@ -21,7 +21,6 @@ from reliabayes.likelihoods.item_moments import PatternGroup
 FEW_SHARED = 50  # effects of which all matrices are factorised in one call
 QUICK = 1_000_000  # multiplications
 LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
-MOST_AT_ONCE = 500_000  # numbers: 4 MB
 
 
 class OfSize(NamedTuple):
@@ -132,7 +131,7 @@ class ItemEffects:
 
     def at_many(self, variances: Array) -> Marginal:
         """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
-        at_once = MOST_AT_ONCE // max(len(self.square), len(self.source) ** 2)
+        at_once = IN_MEMORY // 4 // max(len(self.square), len(self.source) ** 2)
         return Marginal(
             *np.concatenate(
                 [self._each(variances[some]) for some in blocks(len(variances), at_once)], axis=1

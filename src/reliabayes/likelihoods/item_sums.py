@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reliabayes.arrays import IN_MEMORY, Array, Codes, blocks, distinct_rows
+from reliabayes.likelihoods.cross_products import BLOCK_ROWS
 from reliabayes.likelihoods.gaussian_one_pool import CrossedSums
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import cells
@@ -21,7 +22,6 @@ from reliabayes.likelihoods.moments import Moments
 from reliabayes.ratings import Ratings
 
 DENSE_FROM = 0.1  # ratings of an item over raters from which dense products are faster
-BLOCK_ROWS = 4096  # items of a dense block, which stays in a processor's cache
 
 
 @dataclass(frozen=True, eq=False)

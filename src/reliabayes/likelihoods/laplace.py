@@ -16,14 +16,15 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.newton import Newton
 from reliabayes.inference.time_limit import check_time
 from reliabayes.likelihoods.crossed_categories import rated
 from reliabayes.likelihoods.ordinal import Link, between
 from reliabayes.likelihoods.ordinal_pools import PooledCategories, adaptive_nodes, grid
 
-MOST_STEPS, HALVINGS = 50, 10
+NEWTON = Newton(50, 1e-10)  # the last gain is in nats
+HALVINGS = 10  # of a step
 WORSE = 0.01  # nats that a step may lose: quadrature around moving modes errs by less
-SETTLED = 1e-10  # gain in nats of a step, after which effects are at their mode
 NODES = {1: 9, 2: 5}  # by number of pools, of each score of an item
 FEWEST_NODES = 3
 LAST_STEP = 1e-4  # of modes that the likelihood is differentiated around
@@ -53,7 +54,7 @@ def at_mode(density: Callable[[Array], Curved], start: Array) -> AtMode:
     Tierney & Kadane (1986). https://doi.org/10.1080/01621459.1986.10478240
     """
     effect, here = start, density(start)
-    for _ in range(MOST_STEPS):
+    for _ in range(NEWTON.steps):
         check_time()
         step = here.solve(here.gradient)
         gain = float(here.gradient @ step)
@@ -63,7 +64,7 @@ def at_mode(density: Callable[[Array], Curved], start: Array) -> AtMode:
                 break
             step = step / 2
         effect, here = effect + step, there
-        if gain < SETTLED:
+        if gain < NEWTON.last:
             break
     return AtMode(here.value - 0.5 * here.log_det, effect)
 

@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from reliabayes.arrays import IN_MEMORY, Array, Codes
+from reliabayes.inference.newton import Newton
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Link, log_between
 
-MAX_NEWTON_STEPS = 30
-LARGEST_STEP, LAST_STEP = 2.0, 0.01  # of an effect: the largest, and one that ends the search
+NEWTON = Newton(30, 0.01, 2.0)  # of scores of items
 
 
 def standard_scores(
@@ -133,13 +133,13 @@ class PooledCategories(NamedTuple):
         cut: Array,
         link: Link,
         start: Array | None = None,
-        last_step: float = LAST_STEP,
+        last_step: float = NEWTON.last,
     ) -> tuple[Array, Array]:
         """Modes (I, G) of the scores, and lower roots (I, G, G) of their covariances there."""
         score = np.zeros(self.shape) if start is None else start.copy()
         here = np.arange(len(self.item))
         cell = self.item * self.shape[1] + self.pool
-        for _ in range(MAX_NEWTON_STEPS):
+        for _ in range(NEWTON.steps):
             location = level[self.rater] + (score @ root.T)[self.item, self.pool]
             category = CategoryProbabilities.of(location, cut[self.pool], link)
             probability, upper, lower = (values[here, self.category] for values in category)
@@ -150,7 +150,7 @@ class PooledCategories(NamedTuple):
             precision = np.eye(self.shape[1]) + root.T @ (information[..., None] * root)
             step = np.linalg.solve(precision, (slope @ root - score)[..., None])[..., 0]
             longest = np.abs(step @ root.T).max(axis=1, keepdims=True)
-            score += step / np.maximum(longest / LARGEST_STEP, 1)
+            score += step / np.maximum(longest / NEWTON.longest, 1)
             if longest.max() < last_step:
                 break
         return score, np.linalg.cholesky(np.linalg.inv(precision))

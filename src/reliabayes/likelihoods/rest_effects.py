@@ -12,8 +12,7 @@ import scipy
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.likelihoods.gaussian_conditional import Marginal
-
-LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
+from reliabayes.likelihoods.item_effects import LARGE
 
 
 class Solved(NamedTuple):

@@ -133,4 +133,4 @@ class SweptSums:
         """Estimates to start from, which neither a first guess nor priors have a part in."""
         found = self.totals.deviations()
         log_sd = Deviations(*map(math.log, found))
-        return Approximation(log_sd, Deviations(SPREAD, SPREAD, SPREAD), 0.3, 0.8, ())
+        return Approximation(log_sd, Deviations(SPREAD, SPREAD, SPREAD), ())

@@ -20,7 +20,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import LONG_TAILS
+from reliabayes.sampling.thresholds import LONG_TAILS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import POPULATION
+from reliabayes.sampling.thresholds import POPULATION
 
 
 @dataclass(frozen=True, kw_only=True)

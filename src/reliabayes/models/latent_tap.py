@@ -22,7 +22,7 @@ from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import LATENT_POPULATION
+from reliabayes.sampling.thresholds import LATENT_POPULATION
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import TAILS_OF_MANY_LENGTHS
+from reliabayes.sampling.thresholds import TAILS_OF_MANY_LENGTHS
 
 RATERS = KnowOrGuess(known="theta", guess="xi")
 

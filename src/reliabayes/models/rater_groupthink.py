@@ -21,7 +21,7 @@ from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shar
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import LONG_TAILS
+from reliabayes.sampling.thresholds import LONG_TAILS
 
 
 @dataclass(frozen=True, kw_only=True)

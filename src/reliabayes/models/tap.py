@@ -16,7 +16,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
-from reliabayes.sampling.plan import QUICK_ITERATIONS
+from reliabayes.sampling.thresholds import QUICK_ITERATIONS
 
 Depends = Literal["shared", "by_category"]
 

@@ -26,8 +26,6 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.plan import (
     AS_USUAL,
-    BUDGET,
-    LONGER,
     AddedSampler,
     HasConjugate,
     SampledModel,
@@ -40,6 +38,7 @@ from reliabayes.sampling.plan import (
     geometry_of,
 )
 from reliabayes.sampling.sweeps import with_sweeps, work_of_draw
+from reliabayes.sampling.thresholds import BUDGET, LONGER
 
 TRIALS = 10, 40  # draws of one chain, from which the time of all is estimated
 

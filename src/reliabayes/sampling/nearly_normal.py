@@ -11,7 +11,7 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.plan import NEARLY_NORMAL
+from reliabayes.sampling.thresholds import NEARLY_NORMAL
 
 SMALL = 0.1  # step of the finite differences in sds, for the curvature at the mode
 MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that are known before

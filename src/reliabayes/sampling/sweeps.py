@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reliabayes.inference.conjugate import Conjugate
-from reliabayes.sampling.plan import SWEEPS
+from reliabayes.sampling.thresholds import SWEEPS
 
 
 def with_sweeps(posterior: Conjugate, times: int = 1) -> Conjugate:

@@ -24,7 +24,7 @@ from reliabayes.results.bridge import Mass, bridge, shares
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.modes import Combined, Mode
 from reliabayes.results.settings import Settings
-from reliabayes.sampling.plan import MIXING
+from reliabayes.sampling.thresholds import MIXING
 
 
 def combine(

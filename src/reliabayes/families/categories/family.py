@@ -16,7 +16,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
-from reliabayes.sampling.plan import USUAL_STEPS, Adaptation
+from reliabayes.sampling.thresholds import USUAL_STEPS, Adaptation
 
 
 class Response(Protocol):

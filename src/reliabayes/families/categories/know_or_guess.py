@@ -13,11 +13,12 @@ from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
 from reliabayes.inference.conjugate import NONE, RatingEvents
 from reliabayes.inference.em import Point
+from reliabayes.inference.newton import Newton
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.sampling.plan import Adaptation
+from reliabayes.sampling.thresholds import Adaptation
 
-NEWTON_STEPS, ACCURACY = 30, 1e-9  # of the most likely probability of knowing
+NEWTON = Newton(30, 1e-9)  # of the most likely probability of knowing
 SURE = 1 - 1e-9  # probability of knowing from which on guesses are too rare to be estimated
 
 
@@ -165,7 +166,7 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
     rows = expected.sum(axis=2).T
     of_row = np.divide(right * n_ratings, rows, out=np.zeros_like(rows), where=rows > 0)
     known = np.clip((of_row.sum(axis=0) - 1) / (len(m) - 1), 0, highest)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(NEWTON.steps):
         left = m - known
         root = np.sqrt(left**2 + 4 * w * known)
         bend = np.divide(2 * w - left, root, out=np.zeros_like(root), where=root > 0)
@@ -174,7 +175,7 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
         # Where the sum falls, the solution is further up.
         step = np.divide(excess, slope, out=known - highest, where=slope > 0)
         before, known = known, np.clip(known - step, 0, highest)
-        if np.abs(known - before).max() < ACCURACY:
+        if np.abs(known - before).max() < NEWTON.last:
             break
     left = m - known
     guessed = left + np.sqrt(left**2 + 4 * w * known)

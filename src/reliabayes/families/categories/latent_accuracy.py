@@ -27,7 +27,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.results.posterior import Posterior
-from reliabayes.sampling.plan import Adaptation
+from reliabayes.sampling.thresholds import Adaptation
 
 LOG_ODDS = 300.0  # beyond which a probability is 0 or 1
 

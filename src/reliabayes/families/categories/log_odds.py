@@ -42,7 +42,7 @@ from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.results.posterior import Posterior
-from reliabayes.sampling.plan import INFORMED, LARGE_CROWD, USUAL_STEPS, Adaptation
+from reliabayes.sampling.thresholds import INFORMED, LARGE_CROWD, USUAL_STEPS, Adaptation
 
 SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.

@@ -21,7 +21,7 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.threads import of_parts
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.plan import MIXING
+from reliabayes.sampling.thresholds import MIXING
 
 STARTS, FINISHED = 20, 8  # random ones besides the votes, and how many of their ends are finished
 # If they do not all end at one place there are more, where counts of distinct items are few.

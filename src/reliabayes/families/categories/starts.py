@@ -24,7 +24,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.plan import CROWD, FEW_PARAMETERS, Adaptation
+from reliabayes.sampling.thresholds import CROWD, FEW_PARAMETERS, Adaptation
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from numpy.random import Generator
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import IN_MEMORY, Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.maximum_likelihood import Criterion, Search
 from reliabayes.families.normal import gaussian
@@ -41,19 +41,9 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.thresholds import CROSSED, CROSSED_STEPS, SWEPT_STEPS
 
-MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
-MOST_BY_STAN = 30_000_000  # the same for NUTS, of which a step then takes more than a second
-# Work of a density, as `work_of` counts it: from the first on, NUTS takes longer than independence
-# sampling; up to the second, that takes no longer than Gibbs sampling of a thousand ratings.
-# Densities are smooth where sums are so few for each cell. From ``python -m benchmarks.switch``.
-MANY_BY_NUTS, MOST_EXACT, SUMS_BY_CELL = 125_000, 8_000_000, 40
 DIMS = {"level": ("column",)}  # of what is sampled beside numbers: levels of the columns
-CHUNK = 4_000_000  # effects drawn at once: 32 MB
-MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
-# Cells of the sums at most, 160 MB; of precision matrices at once, 4 MB; and proposals for each
-# draw, which are more where the matrices are small.
-MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,7 +136,7 @@ class CrossedProblem(Problem):
         sums = self.sums
         if isinstance(sums, SweptSums):
             return False
-        return work_of(sums.n_columns, sums.n_patterns) >= MANY_BY_NUTS
+        return work_of(sums.n_columns, sums.n_patterns) >= CROSSED.interpolated
 
     @property
     def equal_sd(self) -> float:
@@ -168,7 +158,7 @@ class CrossedProblem(Problem):
         if isinstance(self.sums, SweptSums):
             rows, columns = self.sums.totals.n_rows, self.sums.n_columns
             patterns = len(self.design.patterns[0]) if self.design else math.inf
-            if columns**2 * (patterns + 1) > MOST_BY_STAN:
+            if columns**2 * (patterns + 1) > CROSSED.by_nuts:
                 raise ValueError(
                     f"NUTS is too slow for effects of {rows:,} and {columns:,} items and raters. "
                     "Pass sampler='auto' or 'gibbs', and leave output_dir out."
@@ -196,9 +186,9 @@ def are_cheap_sums(columns: int, patterns: int, cells: int) -> bool:
 
     Of many ratings densities are smooth, so that a few dozen are computed and others interpolated.
     """
-    if columns**2 * (patterns + 1) <= min(SUMS_BY_CELL * cells, MOST_SUMS):
+    if columns**2 * (patterns + 1) <= min(CROSSED.sums_by_cell * cells, CROSSED.most_sums):
         return True
-    return work_of(columns, patterns) <= MOST_EXACT
+    return work_of(columns, patterns) <= CROSSED.integrated
 
 
 def work_of(columns: int, patterns: int) -> int:
@@ -240,13 +230,16 @@ class Crossed:
 
         found = problem.sums.approximate(problem.equal_sd, problem.mean_prior, log_prior)
         log_sd, sd_of_log = (x.swap(problem.swapped) for x in (found.log_sd, found.sd_of_log))
+        is_swept = isinstance(problem.sums, SweptSums)
+        steps = SWEPT_STEPS if is_swept else CROSSED_STEPS
+        step_size, acceptance = steps.of(max(sd_of_log))
         return WarmStart(
             mode=dict(zip(SDS, log_sd, strict=True)),
             sd=dict(zip(SDS, sd_of_log, strict=True)),
             constrain=_constrain,
-            step_size=found.step_size,
-            adapt_metric=isinstance(problem.sums, SweptSums),
-            target_acceptance=found.target_acceptance,
+            step_size=step_size,
+            adapt_metric=is_swept,
+            target_acceptance=acceptance,
             path=found.path,
         )
 
@@ -254,7 +247,8 @@ class Crossed:
         """Standard deviations within a factor e of equal parts of the variance, no effects."""
         mode: dict[str, Any] = dict.fromkeys(SDS, math.log(problem.equal_sd))
         sd: dict[str, Any] = dict.fromkeys(SDS, 0.5)
-        return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
+        acceptance = CROSSED_STEPS.unknown
+        return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=acceptance)
 
     def near_normal(self, problem: CrossedProblem, mode: WarmStart) -> NearNormal | None:
         """Independence sampling of the log standard deviations, unless columns are very many.
@@ -267,21 +261,28 @@ class Crossed:
             return None
         is_large = problem.is_large
         cells = (problem.sums.n_columns + 1) ** 2
-        if not is_large and cells * (problem.sums.n_patterns + 1) > MOST_CELLS:
+        if not is_large and cells * (problem.sums.n_patterns + 1) > CROSSED.most_cells:
             return None
         evaluate = partial(_evaluate, problem)
         at, sd = (np.array([each[name] for name in SDS]) for each in (mode.mode, mode.sd))
         quick = InterpolatedDensity.of(evaluate, at, sd) if is_large else None
         if quick:
-            return NearNormal(quick, _finish, at, np.diag(sd**2), thinning=MANY, block=MANY_AT_ONCE)
+            return NearNormal(
+                quick,
+                _finish,
+                at,
+                np.diag(sd**2),
+                thinning=CROSSED.proposals,
+                block=CROSSED.at_once,
+            )
         return NearNormal(
             evaluate,
             _finish,
             at,
             np.diag(sd**2),
             prefers_nuts=not is_large,
-            thinning=int(np.clip(THINNED_CELLS // cells, 1, MOST_THINNING)),
-            block=max(1, CHUNK_OF_CELLS // cells),
+            thinning=int(np.clip(CROSSED.single // cells, 1, CROSSED.most_proposals)),
+            block=max(1, IN_MEMORY // 4 // cells),
         )
 
     def search(self, problem: CrossedProblem, criterion: Criterion) -> Search:
@@ -327,7 +328,7 @@ class Crossed:
         problem = posterior.problem
         sd, columns = _column_effects(posterior, rng)
         rows = problem.rows() if of_raters == problem.swapped else None
-        chunks = rows.draw_rows(sd, columns, CHUNK, rng) if rows else [columns[:, :-1]]
+        chunks = rows.draw_rows(sd, columns, 2 * IN_MEMORY, rng) if rows else [columns[:, :-1]]
         table = gaussian.table_of_chunks(chunks, prob).set_axis(problem.coords[facet].rename(facet))
         if of_raters:
             table.attrs["draws"] = posterior.n_draws
@@ -401,7 +402,7 @@ def effects_of_part(
     """
     raters = columns.shape[1] - 1
     design = CrossedDesign.of(part.item, part.rater, part.values - center, raters)
-    table = gaussian.table_of_chunks(design.draw_rows(sd, columns, CHUNK, rng), prob)
+    table = gaussian.table_of_chunks(design.draw_rows(sd, columns, 2 * IN_MEMORY, rng), prob)
     return table.set_axis(part.items.rename("item"))
 
 

@@ -31,9 +31,7 @@ from reliabayes.likelihoods.rest_effects import RestOfEffects
 from reliabayes.likelihoods.split_effects import SplitEffects, SumsOfPart
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
-
-MAX_NODES = 400  # at which all parts are summed; there is no quicker way
-MOST_IN_MEMORY = 200_000  # ratings that are read into memory if sums for each way are too many
+from reliabayes.sampling.thresholds import STUDY
 
 Sums = TypeVar("Sums", ItemMoments, ItemCounts, covariant=True)
 
@@ -134,7 +132,7 @@ def _interpolated(
     split = SplitEffects.of(levels, effects)
     found = dataset.sum(partial(_sums, split))
     exact = PartwiseDensity(dataset, split, _rest(split, found, mean, sd_mean))
-    interpolated = InterpolatedEffects.of(exact, found.squares, MAX_NODES)
+    interpolated = InterpolatedEffects.of(exact, found.squares, STUDY.nodes)
     if interpolated is None:
         rule = (
             "the density of items that were rated in very many ways must depend on few variances "
@@ -167,7 +165,7 @@ def levels_of_parts(
     given: dict[str, Any] = {"design": design, "sizes": sizes, "pivot": near(first.values)}
     with suppress(TooManyWays):
         levels = ItemLevels(dataset.sum(partial(_of_part, ItemMoments.of, **given)))
-        is_only = n_nodes(len(own_sources(design))) > MAX_NODES
+        is_only = n_nodes(len(own_sources(design))) > STUDY.nodes
         if are_cheap(levels) or levels.is_balanced or is_only:
             return levels
     return CountedLevels(dataset.sum(partial(_of_part, ItemCounts.of, **given)))

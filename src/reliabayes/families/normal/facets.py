@@ -18,7 +18,6 @@ from reliabayes.facets import EffectLevels, Effects, Source
 from reliabayes.families.maximum_likelihood import Criterion, Search
 from reliabayes.families.normal import checks, levels
 from reliabayes.families.normal.effects_in_parts import (
-    MOST_IN_MEMORY,
     check_residual_of_parts,
     effects_in_parts,
     levels_of_parts,
@@ -48,11 +47,9 @@ from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.thresholds import STUDY, STUDY_STEPS
 
 SEED = 2001  # of drawn effects: the same draws always give the same likelihoods
-FEW_RATINGS = 1000  # for which NUTS takes seconds
-# Iterations for each draw where densities take less than a millisecond, and densities at once.
-QUICK_THINNING, QUICK_BLOCK = 4, 32
 
 Draws = Posterior[EffectsProblem]
 
@@ -128,7 +125,7 @@ class Facets:
     def problem_of_parts(self, dataset: RatingsDataset) -> EffectsProblem:
         """Sums over the items of all parts, priors, and mean squares if the design has them."""
         found = levels_of_parts(dataset, self.study.design)
-        if isinstance(found, CountedLevels) and len(dataset) <= MOST_IN_MEMORY:
+        if isinstance(found, CountedLevels) and len(dataset) <= STUDY.read:
             return self.problem(dataset.to_ratings())
         effects, moments = found.effects(self.study.drop), found.of_ratings
         priors = self._checked_priors(moments, effects)
@@ -159,9 +156,7 @@ class Facets:
             first = 0.5 * np.log(problem.marginal.box.variance)
         mode, covariance = curvature(log_posterior, first)
         sd = np.sqrt(np.diag(covariance))
-        # With little data the posterior is far from normal: curvature is a poor guide to it, and
-        # steps must be smaller.
-        step_size, acceptance = (0.8, 0.8) if sd.max() < 0.3 else (None, 0.95)
+        step_size, acceptance = STUDY_STEPS.of(sd.max())
         return WarmStart(
             mode={"sd": mode},
             sd={"sd": sd},
@@ -179,7 +174,7 @@ class Facets:
             mode={"sd": parts},
             sd={"sd": np.full_like(parts, 0.5)},
             constrain=_constrain,
-            target_acceptance=0.95,
+            target_acceptance=STUDY_STEPS.unknown,
         )
 
     def search(self, problem: EffectsProblem, criterion: Criterion) -> Search:
@@ -299,7 +294,7 @@ def near_normal(problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
         drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
         return {"sd": np.exp(log_sd), "mean": drawn}
 
-    few = mode.step_size is None and problem.n_ratings < FEW_RATINGS
+    few = mode.step_size is None and problem.n_ratings < STUDY.few_ratings
     is_quick = problem.marginal.is_quick
     return NearNormal(
         evaluate,
@@ -308,8 +303,8 @@ def near_normal(problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
         mode.covariance,
         prefers_nuts=few and problem.is_in_memory,
         is_only=not problem.is_in_memory,
-        thinning=QUICK_THINNING if is_quick else 1,
-        block=QUICK_BLOCK if is_quick else 1,
+        thinning=STUDY.proposals if is_quick else 1,
+        block=STUDY.at_once if is_quick else 1,
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.families.normal.crossed import MOST_SUMS, are_cheap_sums
+from reliabayes.families.normal.crossed import are_cheap_sums
 from reliabayes.inference.crossed_effects import RowState, RowTotals
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.likelihoods.item_sums import ItemSums
@@ -24,6 +24,7 @@ from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
+from reliabayes.sampling.thresholds import CROSSED
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
 MOST_IN_MEMORY = 50_000_000  # ratings whose items and raters are held in memory: 1 GB
@@ -72,7 +73,7 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
     """
     patterns = len(np.unique(first.ratings_per_item))
     size = (patterns + 1) * (dataset.n_raters + 1) ** 2
-    if size > MOST_SUMS:
+    if size > CROSSED.most_sums:
         rule = "sums over pairs of raters must fit in memory"
         found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
         remedy = "Fit the most active raters, or GaussianICC, which takes any number."

@@ -15,15 +15,16 @@ from reliabayes.families.cut_points import sd_of_log_step
 from reliabayes.families.normal.dependent_effects import Blocks
 from reliabayes.families.normal.graded_problem import GradedProblem
 from reliabayes.inference.effect_centring import EffectCentring
+from reliabayes.inference.newton import Newton
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
+from reliabayes.sampling.thresholds import GRADED_STEPS
 
-STEPS = 30  # of the search for the mode and for standard deviations
-SETTLED = 0.01  # relative change of the standard deviations that ends the search
+# For the mode and sds: the last change of these, relatively, and the longest move of a latent score
+# or a cut point, in log odds.
+NEWTON = Newton(30, 0.01, 2.0)
 LEAST_SD, LARGEST_SD = 0.1, 5.0  # to start from, in log odds
-MANY_LEVELS, WELL_KNOWN = 100, 30.0  # of a source; effects that its sd is known of, as it were
-LONGEST = 2.0  # move of a latent score or a cut point, in log odds, in one step
 LEAST_STEP = 0.02  # between cut points
 WIDENING = 1.4  # of cut points by effects of a usual size
 PROBES, SEED = 12, 2001  # random vectors that estimate sums of variances
@@ -57,8 +58,9 @@ def warm_start(problem: GradedProblem) -> WarmStart:
 
 def _acceptance(problem: GradedProblem, known: Array) -> float:
     """Longer steps where the ratings tell all large sources well apart: then draws mix anyway."""
-    large = np.array(problem.effects.sizes) > MANY_LEVELS
-    return 0.7 if large.any() and known[large].min() > WELL_KNOWN else 0.8
+    large = np.array(problem.effects.sizes) > GRADED_STEPS.levels
+    are_known = large.any() and known[large].min() > GRADED_STEPS.known
+    return GRADED_STEPS.acceptance if are_known else GRADED_STEPS.otherwise
 
 
 def cold_start(problem: GradedProblem) -> WarmStart:
@@ -66,7 +68,9 @@ def cold_start(problem: GradedProblem) -> WarmStart:
     sizes = {"spread": len(problem.effects.sizes), "step": problem.n_categories - 2}
     mode = {**{name: np.zeros(size) for name, size in sizes.items()}, **_scores(problem)}
     sd = {name: np.ones_like(value) for name, value in mode.items()}
-    return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
+    return WarmStart(
+        mode=mode, sd=sd, constrain=_constrain, target_acceptance=GRADED_STEPS.from_afar
+    )
 
 
 def _scores(problem: GradedProblem) -> dict[str, Array]:
@@ -119,11 +123,11 @@ def _search(problem: GradedProblem) -> tuple[Array, _Point]:
     sd, effect = np.ones(len(problem.effects.sizes)), np.zeros(len(problem.source))
     incidence = _incidence(problem)
     found = _step(problem, incidence, sd, cut, effect, np.ones(len(problem.rating)))
-    for _ in range(STEPS):
+    for _ in range(NEWTON.steps):
         check_time()
         before, sd = sd, found.sd
         found = _step(problem, incidence, sd, found.cut, found.effect, found.flattening)
-        if np.abs(np.log(sd / before)).max() < SETTLED:
+        if np.abs(np.log(sd / before)).max() < NEWTON.last:
             break
     return sd, _step(problem, incidence, sd, found.cut, found.effect, found.flattening)
 
@@ -270,7 +274,7 @@ def _envelope(information: sp.csc_array, blocks: Blocks) -> tuple[Codes, Array, 
 
 def _damping(move: Array) -> float:
     """What to multiply a step by, so that nothing moves to where ratings say nothing."""
-    return float(LONGEST / max(np.abs(move).max(), LONGEST))
+    return float(NEWTON.longest / max(np.abs(move).max(), NEWTON.longest))
 
 
 def _flattened(location: Array, cut: Array, flattening: Array) -> CategoryProbabilities:

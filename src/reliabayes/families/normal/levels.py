@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import IN_MEMORY, Array, Codes
 from reliabayes.facets import COEFFICIENTS, Decision, EffectLevels, Effects
 from reliabayes.facets.effects import levels_of
 from reliabayes.likelihoods.item_blocks import ItemBlocks
@@ -28,7 +28,6 @@ RELIABILITY = (*COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFIC
 
 EffectsAndMean: TypeAlias = tuple[list[Array], float]  # effects by source
 DrawnEffects: TypeAlias = Iterable[tuple[Array, EffectsAndMean]]  # with variances (K,), by draw
-CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 def effects_of_levels(
@@ -178,7 +177,7 @@ class ItemsOfPart:
         """Mean, sd, median and interval of each item, with effects that it is nested in."""
         codes = {name: part.positions(name)[0] for name in self.effects.design.facets}
         start = np.flatnonzero(np.diff(part.item, prepend=-1))
-        cuts = [*range(0, len(start), max(1, CHUNK // len(self.drawn))), len(start)]
+        cuts = [*range(0, len(start), max(1, 2 * IN_MEMORY // len(self.drawn))), len(start)]
         ends = [*start, len(part.item)]
         tables = []
         for first, last in pairwise(cuts):

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from numpy.random import Generator
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import IN_MEMORY, Array, Codes
 from reliabayes.families.maximum_likelihood import Criterion, Search
 from reliabayes.families.normal import gaussian
 from reliabayes.families.normal.family import Wanted
@@ -33,10 +33,9 @@ from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
+from reliabayes.sampling.thresholds import POOLED_STEPS
 
-CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB
 MAX_SIZE = 30_000_000  # numbers in the sums: 240 MB for each chain
-SMALL_DESIGN_ACCEPTANCE = 0.98  # target that avoids divergences of the smallest designs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -237,13 +236,7 @@ class Pooled:
 
         mode, covariance = curvature(log_posterior, free(best, problem))
         sd = np.sqrt(np.diag(covariance))
-        widest = sd.max()
-        # As in GaussianICC: with little data the curvature is a poor guide; with next to none, the
-        # posterior has long tails towards standard deviations of 0.
-        if widest < 0.3:
-            step_size, acceptance = 0.9, 0.7
-        else:
-            step_size, acceptance = None, 0.9 if widest < 0.6 else SMALL_DESIGN_ACCEPTANCE
+        step_size, acceptance = POOLED_STEPS.of(sd.max())
         return WarmStart(
             mode=by_name(mode, problem),
             sd=by_name(sd, problem),
@@ -267,7 +260,7 @@ class Pooled:
             mode=mode,
             sd=sd,
             constrain=lambda point: constrain(point, pools),
-            target_acceptance=SMALL_DESIGN_ACCEPTANCE,
+            target_acceptance=POOLED_STEPS.unknown,
         )
 
     def search(self, problem: PooledGaussianProblem, criterion: Criterion) -> Search:
@@ -337,7 +330,7 @@ class Pooled:
         problem, ratings = posterior.problem, posterior.ratings
         if facet == "item":
             design, drawn = problem.items(), _rater_effects(posterior, rng)
-            chunks = design.draw_items(*drawn, CHUNK, rng)
+            chunks = design.draw_items(*drawn, 2 * IN_MEMORY, rng)
             return _table_of_items(chunks, posterior.ratings_in_memory, prob)
         effects = _rater_effects(posterior, rng)[1][:, : ratings.n_raters]
         table = pd.DataFrame(describe(effects, prob), index=ratings.raters.rename("rater"))
@@ -410,7 +403,7 @@ def _effects_of_part(
     """
     centred = part.values - center[pool][part.rater]
     design = PooledDesign.of(part.item, part.rater, centred, pool)
-    return _table_of_items(design.draw_items(at, effects, CHUNK, rng), part, prob)
+    return _table_of_items(design.draw_items(at, effects, 2 * IN_MEMORY, rng), part, prob)
 
 
 def _table_of_items(chunks: Iterable[Array], ratings: Ratings, prob: float | None) -> pd.DataFrame:
