@@ -528,7 +528,7 @@ def test_same_seed_gives_the_same_draws_however_chains_run(
     model: CategoryModel[Any], ratings: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
-    monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time
+    monkeypatch.setattr(gibbs, "PAUSE", 1e-9)  # one sweep at a time
     together = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)
     fewer = drawn(model, ratings, chains=2, draws=50)
     three = drawn(model, ratings, chains=3, draws=50, parallel_chains=1)

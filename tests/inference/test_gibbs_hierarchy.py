@@ -257,7 +257,7 @@ def test_same_seed_gives_the_same_draws_however_chains_run(
     model, ratings = rb.HierarchicalDawidSkene(), crowd(50, 8, 4, 3)
 
     alone = drawn(model, ratings, chains=4, draws=30, parallel_chains=1)
-    monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time
+    monkeypatch.setattr(gibbs, "PAUSE", 1e-9)  # one sweep at a time
     together = drawn(model, ratings, chains=4, draws=30, parallel_chains=4)
 
     for name, values in alone.parameters.items():

@@ -17,6 +17,7 @@ from reliabayes.cli.fit_results import print_diagnostics
 from reliabayes.families.categories import combination, modes
 from reliabayes.families.categories.labels import nearest, relabel
 from reliabayes.models.category_model import CategoryModel
+from reliabayes.sampling.thresholds import CLIMBS
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 # These tests are of modes; with so few draws R-hat may be too high.
@@ -263,7 +264,7 @@ def test_no_fit_is_silent_about_a_mode_that_many_more_climbs_find(
         problem = model.problem(ratings)
         found = modes.find_modes(model.family, problem)
         with monkeypatch.context() as many:
-            many.setattr(modes, "STARTS", 100)
+            many.setattr(modes, "CLIMBS", CLIMBS._replace(starts=100))
             many.setattr(modes, "SEED", 7)
             every = modes.find_modes(model.family, problem)
         heavy = max(mode.log_mass for mode in [*found, *every]) - 3

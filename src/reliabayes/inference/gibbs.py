@@ -19,12 +19,11 @@ from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
 from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, ParameterLayout
 from reliabayes.inference.stan import Draws
-from reliabayes.inference.threads import run_threads
+from reliabayes.inference.threads import PAUSE, run_threads
 from reliabayes.inference.time_limit import seconds_left
 from reliabayes.progress import progress_bar
 
 LIBRARY = "libreliabayes-gibbs.so"
-SECONDS = 0.05  # of sweeps between looks at whether to stop
 SIDE_BY_SIDE = 2  # chains that a processor draws together where states are drawn given one another
 
 
@@ -218,7 +217,7 @@ class _Run:
             for chain in chains:
                 self.done[chain] = done
             taken = (time.monotonic() - started) / number
-            step = max(1, min(int(SECONDS / max(taken, 1e-9)), 2 * step))
+            step = max(1, min(int(PAUSE / max(taken, 1e-9)), 2 * step))
 
 
 class _Hierarchy(ctypes.Structure):

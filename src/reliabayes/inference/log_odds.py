@@ -13,6 +13,7 @@ from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Point
 
 LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
+SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
 LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
 ROUNDING = 1e-13  # of a log density, relative
 LARGEST = 500.0  # log odds whose sums of odds do not overflow

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-LONGEST_PAUSE = 0.05  # seconds between two looks at the processes
+from reliabayes.inference.threads import PAUSE
 
 
 def run_all(
@@ -62,7 +62,7 @@ def run_all(
             elapsed = time.monotonic() - started
             if elapsed > seconds:
                 raise TimeoutError
-            time.sleep(min(LONGEST_PAUSE, 0.002 + elapsed / 10, max(0, seconds - elapsed)))
+            time.sleep(min(PAUSE, 0.002 + elapsed / 10, max(0, seconds - elapsed)))
             watch()
             for at in [at for at, process in running.items() if process.poll() is not None]:
                 status[at] = running.pop(at).returncode

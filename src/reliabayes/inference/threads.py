@@ -14,7 +14,7 @@ from reliabayes.errors import SamplingError
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.time_limit import TOO_LONG
 
-PAUSE = 0.05  # seconds between two looks at the threads
+PAUSE = 0.05  # seconds between two looks at what is running
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

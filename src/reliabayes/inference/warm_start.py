@@ -18,8 +18,8 @@ State = TypeVar("State")
 
 JITTER = 2.0  # in posterior sds: R-hat needs starting points wider apart than the posterior
 MAX_JITTERED_SD = 1.5  # many parameters far out in their tails at once have no posterior mass
-# Searches for the mode, each in units of the curvature found before, which a small move leaves valid,
-# and steps of each: last gradient and longest step are in posterior sds.
+# Searches for the mode, each in units of the curvature found before, which a small move leaves
+# valid; and steps of each, whose last gradient and longest step are in posterior sds.
 SEARCHES, SEARCH = Newton(5, 0.1), Newton(100, 1e-2, 2.0)
 LEAST_STEP, DIFFERENCE = 1e-8, 1e-4  # in posterior sds: steps at least, and for finite differences
 LEAST_GAIN = 1e-4  # of a step, relative to what the gradient promises

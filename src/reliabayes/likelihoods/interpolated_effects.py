@@ -15,6 +15,7 @@ from numpy.polynomial import chebyshev
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import RatingsError
 from reliabayes.facets.squared_totals import SquaredTotals
+from reliabayes.inference.interpolated_density import TOLERANCE
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.rest_effects import RestOfEffects
@@ -26,7 +27,6 @@ WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of l
 NEAR_ZERO = 1e-8  # least coordinate
 CHECKS = 9  # points, and the centre, at which the density is compared with the exact one
 NEGLIGIBLE = 25.0  # nats below the highest density
-TOLERANCE = 1e-3  # largest error of the log density there
 
 
 class ExactEffects(Protocol):

@@ -206,6 +206,32 @@ class Lengthening(NamedTuple):
 LONGER = Lengthening()  # by eye; python -m benchmarks.real
 
 
+class DifficultyNodes(NamedTuple):
+    """How many nodes the difficulty of items has."""
+
+    reach: float = 8.0  # standard deviations of difficulty that nodes cover on either side, at most
+    information: float = 0.15  # of a rating, whose sd is about 1.5, relative to the prior
+    spacing: float = 0.4  # at most, which resolves an accuracy if difficulties have an sd of 2.5
+    coarse: int = 8  # at least, and half of all, for a coarser density
+
+
+DIFFICULTY = DifficultyNodes()  # by eye; fit.diagnostics().integration_error says what is left
+
+
+class Climbs(NamedTuple):
+    """How modes of true categories are searched for, by climbs of EM."""
+
+    starts: int = 20  # random ones besides the votes
+    finished: int = 8  # of their ends
+    more: int = 100  # starts in all if they end at several places, where climbs are cheap
+    few_counts: int = 100_000  # of distinct items, over which there are fewer starts
+    counts: int = 5_000  # of a part of the items, which rough climbs take if there are more
+    counts_of_parts: int = 200_000  # of items in parts
+
+
+CLIMBS = Climbs()  # python -m pytest -m calibration tests/models/test_modes.py
+
+
 class Mixing(NamedTuple):
     """When draws of chains around several modes are pooled, or weighed by the modes' masses."""
 

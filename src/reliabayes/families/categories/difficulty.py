@@ -7,13 +7,10 @@ from itertools import count
 import numpy as np
 
 from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.sampling.thresholds import DIFFICULTY
 
-MAX_REACH = 8.0  # standard deviations of difficulty that nodes cover on either side
 BEND = 0.5  # nodes are sqrt(1 + (BEND z)^2) times as far apart at z standard deviations
-INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, relative to its prior
-MAX_SPACING = 0.4  # which resolves an accuracy where difficulties have an sd of 2.5
 REGISTER = 4  # nodes that a sum takes at once
-ROUGH_NODES = 8  # or half of all, which do but for a little
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
@@ -26,8 +23,8 @@ def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
     takes a square of the reach in proportion to the number to keep that error as small.
     """
     if number is None:
-        narrowest = 1 / np.sqrt(1 + INFORMATION * most_ratings)
-        spacing = min(0.8 * narrowest, MAX_SPACING)
+        narrowest = 1 / np.sqrt(1 + DIFFICULTY.information * most_ratings)
+        spacing = min(0.8 * narrowest, DIFFICULTY.spacing)
         number = next(n for n in count(REGISTER, REGISTER) if _spacing(n) <= spacing)
     place = np.arange(-number, 2 * number)
     at = BEND * _spacing(number) * (place - (number - 1) / 2)
@@ -39,12 +36,12 @@ def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
 
 def coarser(nodes: Nodes) -> Nodes:
     """Half as many nodes; the same ones if they are few."""
-    if nodes.number <= ROUGH_NODES:
+    if nodes.number <= DIFFICULTY.coarse:
         return nodes
-    return difficulty_nodes(0, max(ROUGH_NODES, nodes.number // 2))
+    return difficulty_nodes(0, max(DIFFICULTY.coarse, nodes.number // 2))
 
 
 def _spacing(number: int) -> float:
     """Distance of so many nodes at the mean."""
-    reach = min(np.sqrt(number), MAX_REACH)
+    reach = min(np.sqrt(number), DIFFICULTY.reach)
     return float(2 * np.arcsinh(BEND * reach) / BEND / (number - 1))

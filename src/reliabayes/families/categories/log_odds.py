@@ -25,6 +25,7 @@ from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
     LOG_SPREAD,
+    SOFTNESS,
     LogOddsProblem,
     confusion_matrices,
     errors_of,
@@ -44,7 +45,6 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.results.posterior import Posterior
 from reliabayes.sampling.thresholds import INFORMED, LARGE_CROWD, USUAL_STEPS, Adaptation
 
-SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
 MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
 COARSE_CLIMB = (30, 1e-2)  # iterations and tolerance, with effects at their mode

@@ -21,18 +21,13 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.threads import of_parts
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.thresholds import MIXING
+from reliabayes.sampling.thresholds import CLIMBS, MIXING
 
-STARTS, FINISHED = 20, 8  # random ones besides the votes, and how many of their ends are finished
-# If they do not all end at one place there are more, where counts of distinct items are few.
-MORE_STARTS, MORE_COUNTS = 100, 100_000
 SEED = 1979  # of the starts: the same ratings have the same modes
 # Iterations and tolerance of a climb that may end at a mode that is known, and of any other; none
 # where only the objective is asked for.
 COARSE_CLIMB, FULL_CLIMB, NO_CLIMB = (50, 1e-2), (300, 1e-4), (0, 1e-2)
-MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
 BARRIER = 0.5  # nats that the density falls by between two modes; if less, they are one
-MOST_SEARCHED = 200_000  # counts of distinct items in parts among which modes are searched for
 
 
 class Mode(NamedTuple):
@@ -174,18 +169,18 @@ def _on_a_ridge(
 def _rough_ends(family: Categories, problem: CategoricalProblem) -> list[tuple[Point, int]]:
     """Where rough climbs from random starts end, the highest first, and how many end at each."""
     part = _part(problem)
-    most = STARTS
+    most = CLIMBS.starts
     if family.has_cheap_climbs:
-        most = max(STARTS, min(MORE_STARTS, MORE_COUNTS // part.mixture.counts.nnz))
+        most = max(CLIMBS.starts, min(CLIMBS.more, CLIMBS.few_counts // part.mixture.counts.nnz))
     found: list[tuple[Climb, Array, int]] = []
 
     def climbed(start: int) -> tuple[Climb, Array]:
         rng = np.random.default_rng([SEED, start])
-        rough = run_em if start < STARTS else quick_em
+        rough = run_em if start < CLIMBS.starts else quick_em
         climb = rough(family, part, rng, *COARSE_CLIMB)
         return climb, states_at(family.response, climb.point, part)
 
-    for numbers in (range(STARTS), range(STARTS, most)):
+    for numbers in (range(CLIMBS.starts), range(CLIMBS.starts, most)):
         if len(found) == 1:
             break
         for climb, state in of_parts(climbed, numbers):
@@ -196,7 +191,10 @@ def _rough_ends(family: Categories, problem: CategoricalProblem) -> list[tuple[P
                 best = max((climb, found[at][0]), key=lambda each: each.path[-1])
                 found[at] = best, found[at][1], found[at][2] + 1
     found.sort(key=lambda each: -each[0].path[-1])
-    return [(climb.point, climbs) for climb, _, climbs in found[: FINISHED * most // STARTS]]
+    return [
+        (climb.point, climbs)
+        for climb, _, climbs in found[: CLIMBS.finished * most // CLIMBS.starts]
+    ]
 
 
 def _mode(family: Categories, problem: CategoricalProblem, climb: Climb) -> Mode:
@@ -210,9 +208,9 @@ def _part(problem: CategoricalProblem) -> CategoricalProblem:
     problem = problem.rough
     mixture = problem.mixture
     n_items, n_counts = len(mixture.multiplicity), mixture.counts.nnz
-    if n_counts <= MANY_COUNTS:
+    if n_counts <= CLIMBS.counts:
         return problem
-    chosen = np.random.default_rng(SEED).random(n_items) < MANY_COUNTS / n_counts
+    chosen = np.random.default_rng(SEED).random(n_items) < CLIMBS.counts / n_counts
     return replace(problem, mixture=mixture.part(chosen))
 
 
@@ -255,6 +253,6 @@ def _some_items(problem: CategoricalProblem) -> CategoricalProblem:
     """Distinct items among the first of a part, which items are in by chance."""
     assert problem.parts is not None
     every = distinct_items(problem.has_raters, problem.parts.example)
-    most = max(1, int(MOST_SEARCHED / every.counts.nnz * len(every.multiplicity)))
+    most = max(1, int(CLIMBS.counts_of_parts / every.counts.nnz * len(every.multiplicity)))
     is_all = most >= len(every.multiplicity)
     return replace(problem, parts=None, mixture=every if is_all else every.part(slice(most)))

@@ -13,10 +13,9 @@ from reliabayes.arrays import IN_MEMORY, Array, blocks
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
-from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
+from reliabayes.inference.log_odds import LOG_SPREAD, SOFTNESS, spread_weights
 from reliabayes.inference.widening import WIDENING
 
-SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
 LEAST_PRECISION = 1e-3  # of the accuracy of a rater whose ratings say nothing of it
 
 
