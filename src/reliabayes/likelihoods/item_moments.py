@@ -23,7 +23,7 @@ from reliabayes.likelihoods.moments import Moments
 MOST_WORK = 10_000_000  # multiplications for a density, which then takes some 20 ms
 
 
-class TooManyWays(Exception):
+class TooManyPatterns(Exception):
     """Items were rated in so many ways that sums for each would take too much time or memory."""
 
 
@@ -142,12 +142,12 @@ class ItemMoments:
 
         Raises
         ------
-        TooManyWays
+        TooManyPatterns
             The sums would be too many.
         """
         facets = Facets.of(design, sizes)
         if facets.n_cells * math.prod(facets.others.values()) > LARGEST:
-            raise TooManyWays
+            raise TooManyPatterns
         item, code, left = codes[ITEM], facets.encode(codes), values - pivot
         if ((np.diff(item) == 0) & (np.diff(code) < 0)).any():
             order = np.lexsort((code, item))
@@ -183,12 +183,12 @@ class ItemMoments:
 
 def _check_work(found: Mapping[bytes, PatternGroup]) -> None:
     if sum(each.work for each in found.values()) > MOST_WORK:
-        raise TooManyWays
+        raise TooManyPatterns
 
 
 def _check_ways(ways: int, n: int) -> None:
     if ways * n**3 > MOST_WORK:
-        raise TooManyWays
+        raise TooManyPatterns
 
 
 def _of_size(
@@ -245,7 +245,7 @@ def _pairs(cell: Keys, times: Codes, n_cells: int) -> Table:
     n = cell.shape[1]
     one, other = np.triu_indices(n)
     if n**2 * n_cells**2 > LARGEST:
-        raise TooManyWays
+        raise TooManyPatterns
 
     def table(some: slice) -> Table:
         part = cell[some]

@@ -272,11 +272,11 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         """Not if items are in parts: it takes thousands of densities."""
         return problem.parts is None
 
-    def passes_between(
+    def chains_mix_modes(
         self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: CategoricalProblem
     ) -> bool:
         """Whether chains from all modes pass between them, and agree on how often."""
-        return combination.pass_between(self.family, modes, runs, problem)
+        return combination.chains_mix(self.family, modes, runs, problem)
 
     def combine(
         self,

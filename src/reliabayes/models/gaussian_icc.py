@@ -17,8 +17,8 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums
+from reliabayes.likelihoods.gibbs_sums import GibbsSums
 from reliabayes.likelihoods.moments import Moments
-from reliabayes.likelihoods.swept_sums import SweptSums
 from reliabayes.models.normal_model import NormalModel
 from reliabayes.models.priors import Normal, SdPrior
 from reliabayes.partitions import AnyRatings, RatingsDataset
@@ -111,7 +111,7 @@ class GaussianICC(NormalModel[CrossedProblem]):
         """The same sums, added up over the parts; or, of very many raters, where the items are."""
         first = gaussian_parts.leading(dataset)
         checks.check_residual(first.item, first.rater, first.values)
-        sums: CrossedSums | SweptSums
+        sums: CrossedSums | GibbsSums
         if gaussian_parts.suits_sums(dataset, first):
             found = gaussian_parts.sums_of_parts(dataset, one_pool(dataset), first)
             (moments,) = found.moments
@@ -160,7 +160,7 @@ class GaussianICC(NormalModel[CrossedProblem]):
 
     def prefers_gibbs(self, problem: CrossedProblem) -> bool:
         """Where columns are too many for their effects to be integrated out."""
-        return isinstance(problem.sums, SweptSums)
+        return isinstance(problem.sums, GibbsSums)
 
     def caution(self, ratings: Ratings) -> str:
         """That ratings may be grades or categories, if they are few whole numbers."""

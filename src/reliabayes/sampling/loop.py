@@ -229,7 +229,7 @@ class Chains:
         modes = [mode for _, mode in self.places]
         if not missing or (
             isinstance(self.model, WeighsModes)
-            and self.model.passes_between(modes, self.runs, self.problem)
+            and self.model.chains_mix_modes(modes, self.runs, self.problem)
         ):
             return self
         rest = self._drawn(missing, 0, self.runs)

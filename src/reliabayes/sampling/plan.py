@@ -127,7 +127,7 @@ class WeighsModes(Protocol):
     def weighs_modes(self, problem: Any) -> bool:
         """Whether the masses of the modes of this posterior can be compared."""
 
-    def passes_between(
+    def chains_mix_modes(
         self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: Any
     ) -> bool:
         """Whether chains from all modes pass between them, and agree on how often."""

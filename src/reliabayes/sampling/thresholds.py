@@ -68,7 +68,7 @@ class FirstSteps(NamedTuple):
 
 
 CROSSED_STEPS = FirstSteps(0.9, 0.7, 0.95, 0.95)  # python -m benchmarks.gaussian_icc start
-SWEPT_STEPS = FirstSteps(0.3, 0.8, 0.8, 0.95)  # where sds are a first guess. By eye
+GIBBS_STEPS = FirstSteps(0.3, 0.8, 0.8, 0.95)  # where sds are a first guess. By eye
 POOLED_STEPS = FirstSteps(0.9, 0.7, 0.9, 0.98)  # by eye: no divergences of the smallest designs
 STUDY_STEPS = FirstSteps(0.8, 0.8, 0.95, 0.95)  # python -m benchmarks.facets
 

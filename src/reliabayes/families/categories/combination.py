@@ -104,7 +104,7 @@ def _weighed(
     return Combined(runs[0].parameters, runs[0].statistics)
 
 
-def pass_between(
+def chains_mix(
     family: Categories,
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],

@@ -33,15 +33,15 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_conditional import Marginal, MeanPrior, above_zero
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
+from reliabayes.likelihoods.gibbs_sums import CrossedTotals, GibbsSums
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.row_effects import RowEffects
-from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
-from reliabayes.sampling.thresholds import CROSSED, CROSSED_STEPS, SWEPT_STEPS
+from reliabayes.sampling.thresholds import CROSSED, CROSSED_STEPS, GIBBS_STEPS
 
 DIMS = {"level": ("column",)}  # of what is sampled beside numbers: levels of the columns
 
@@ -56,7 +56,7 @@ class CrossedProblem(Problem):
         Whether raters make the rows of the design, because there are more of them than items.
     center : float
         Subtracted from every rating before the sums.
-    sums : CrossedSums or SweptSums
+    sums : CrossedSums or GibbsSums
         Sums of the centred ratings, to integrate out the effects of the columns, or to sample them
         by Gibbs sampling.
     design : CrossedDesign or None
@@ -65,7 +65,7 @@ class CrossedProblem(Problem):
 
     swapped: bool
     center: float
-    sums: CrossedSums | SweptSums
+    sums: CrossedSums | GibbsSums
     design: CrossedDesign | None = None
 
     @cached_property
@@ -77,7 +77,7 @@ class CrossedProblem(Problem):
     def effects(self) -> CrossedEffects | None:
         """What Gibbs sampling of all effects needs; None of ratings in parts that are few sums."""
         sums = self.sums
-        if not isinstance(sums, SweptSums):
+        if not isinstance(sums, GibbsSums):
             if self.design is None:
                 return None
             sums = effect_sums(self.design, self.center)
@@ -134,7 +134,7 @@ class CrossedProblem(Problem):
     def is_large(self) -> bool:
         """Whether columns are so many that a density takes long, of which few must do."""
         sums = self.sums
-        if isinstance(sums, SweptSums):
+        if isinstance(sums, GibbsSums):
             return False
         return work_of(sums.n_columns, sums.n_patterns) >= CROSSED.interpolated
 
@@ -155,7 +155,7 @@ class CrossedProblem(Problem):
 
     def _for_stan(self) -> CrossedSums:
         """The sums that NUTS needs, unless they are too many."""
-        if isinstance(self.sums, SweptSums):
+        if isinstance(self.sums, GibbsSums):
             rows, columns = self.sums.totals.n_rows, self.sums.n_columns
             patterns = len(self.design.patterns[0]) if self.design else math.inf
             if columns**2 * (patterns + 1) > CROSSED.by_nuts:
@@ -166,14 +166,14 @@ class CrossedProblem(Problem):
         return self.crossed
 
 
-def sums_of(design: CrossedDesign, center: float) -> CrossedSums | SweptSums:
+def sums_of(design: CrossedDesign, center: float) -> CrossedSums | GibbsSums:
     """Sums of centred ratings that suit their design; ``benchmarks/README.md`` has measurements."""
     return CrossedSums.of(design) if integrates_out(design) else effect_sums(design, center)
 
 
-def effect_sums(design: CrossedDesign, center: float) -> SweptSums:
+def effect_sums(design: CrossedDesign, center: float) -> GibbsSums:
     """Rows and totals of centred ratings in memory."""
-    return SweptSums(RowEffects.of(design), CrossedTotals.of(design, center))
+    return GibbsSums(RowEffects.of(design), CrossedTotals.of(design, center))
 
 
 def integrates_out(design: CrossedDesign) -> bool:
@@ -230,15 +230,15 @@ class Crossed:
 
         found = problem.sums.approximate(problem.equal_sd, problem.mean_prior, log_prior)
         log_sd, sd_of_log = (x.swap(problem.swapped) for x in (found.log_sd, found.sd_of_log))
-        is_swept = isinstance(problem.sums, SweptSums)
-        steps = SWEPT_STEPS if is_swept else CROSSED_STEPS
+        by_gibbs = isinstance(problem.sums, GibbsSums)
+        steps = GIBBS_STEPS if by_gibbs else CROSSED_STEPS
         step_size, acceptance = steps.of(max(sd_of_log))
         return WarmStart(
             mode=dict(zip(SDS, log_sd, strict=True)),
             sd=dict(zip(SDS, sd_of_log, strict=True)),
             constrain=_constrain,
             step_size=step_size,
-            adapt_metric=is_swept,
+            adapt_metric=by_gibbs,
             target_acceptance=acceptance,
             path=found.path,
         )
@@ -257,7 +257,7 @@ class Crossed:
         good: chains of hundreds of thousands of them give a thousand draws. With hundreds of
         columns it is slow, and interpolated.
         """
-        if isinstance(problem.sums, SweptSums):
+        if isinstance(problem.sums, GibbsSums):
             return None
         is_large = problem.is_large
         cells = (problem.sums.n_columns + 1) ** 2
@@ -417,7 +417,7 @@ def _column_effects(posterior: Draws, rng: Generator) -> tuple[Deviations, Array
         return sd, np.append(expected, means)[None]
     if "level" in draws:
         return sd, np.column_stack([draws["level"] - means[:, None], means])
-    if isinstance(sums, SweptSums) and problem.effects:
+    if isinstance(sums, GibbsSums) and problem.effects:
         seed = int(rng.integers(2**31))
         drawn = levels_given(problem.effects, np.array(sd), draws["mean"], seed).T
         return sd, np.column_stack([drawn - means[:, None], means])

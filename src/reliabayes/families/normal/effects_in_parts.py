@@ -24,7 +24,7 @@ from reliabayes.likelihoods.item_counts import CountedLevels, ItemCounts
 from reliabayes.likelihoods.item_effects import ItemEffects
 from reliabayes.likelihoods.item_facets import ITEM, own_sources
 from reliabayes.likelihoods.item_levels import ItemLevels
-from reliabayes.likelihoods.item_moments import ItemMoments, TooManyWays
+from reliabayes.likelihoods.item_moments import ItemMoments, TooManyPatterns
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import near
 from reliabayes.likelihoods.rest_effects import RestOfEffects
@@ -163,7 +163,7 @@ def levels_of_parts(
         rule, found = "designs of ratings in parts must have items", repr(design.text)
         raise RatingsError([Fault("design", rule, found, "Read the ratings into memory.")])
     given: dict[str, Any] = {"design": design, "sizes": sizes, "pivot": near(first.values)}
-    with suppress(TooManyWays):
+    with suppress(TooManyPatterns):
         levels = ItemLevels(dataset.sum(partial(_of_part, ItemMoments.of, **given)))
         is_only = n_nodes(len(own_sources(design))) > STUDY.nodes
         if are_cheap(levels) or levels.is_balanced or is_only:

@@ -23,7 +23,7 @@ from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects, is_
 from reliabayes.likelihoods.item_effects import ItemEffects
 from reliabayes.likelihoods.item_facets import ITEM
 from reliabayes.likelihoods.item_levels import ItemLevels
-from reliabayes.likelihoods.item_moments import ItemMoments, TooManyWays
+from reliabayes.likelihoods.item_moments import ItemMoments, TooManyPatterns
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import near
@@ -226,7 +226,7 @@ def levels_in_memory(effects: Effects, values: Array) -> ItemLevels | None:
     sizes = {name: int(levels.max()) + 1 for name, levels in codes.items()}
     try:
         return ItemLevels(ItemMoments.of(effects.design, codes, sizes, values, near(values)))
-    except TooManyWays:
+    except TooManyPatterns:
         return None
 
 

@@ -17,10 +17,10 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.normal.crossed import are_cheap_sums
 from reliabayes.inference.crossed_effects import RowState, RowTotals
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
+from reliabayes.likelihoods.gibbs_sums import CrossedTotals, GibbsSums
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.likelihoods.row_effects import RowEffects
-from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
@@ -95,13 +95,13 @@ def _moments(pool: Codes, pivots: Sequence[float], part: Ratings) -> NDArray[np.
     return np.array([Moments.of(*each) for each in zip(own, pivots, strict=True)], np.object_)
 
 
-def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> SweptSums:
+def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> GibbsSums:
     """Rows and totals of all parts, relative to a pivot near the first ratings."""
     pivot = near(first.values)
     if len(dataset) > MOST_IN_MEMORY:
-        return SweptSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
+        return GibbsSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
     rows, totals = zip(*dataset.map(partial(_rows_and_totals, pivot)), strict=True)
-    return SweptSums(RowEffects.merged(rows), reduce(add, totals))
+    return GibbsSums(RowEffects.merged(rows), reduce(add, totals))
 
 
 class RowsInParts(NamedTuple):

@@ -98,7 +98,7 @@ class CrossedTotals:
 
 
 @dataclass(frozen=True, eq=False)
-class SweptSums:
+class GibbsSums:
     """What draws effects of rows, and the totals of a design.
 
     Attributes
