@@ -35,6 +35,7 @@ from reliabayes.families.categories.problem import (
     categorical_problem,
 )
 from reliabayes.families.cells import Cells
+from reliabayes.families.integration import quadrature_error
 from reliabayes.families.simulation import CategorySimulation
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
@@ -43,7 +44,6 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.fit_arguments import check_kind
-from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.priors import Beta, own_priors

@@ -20,7 +20,7 @@ from reliabayes.families.pilot import (
 )
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.plan import FEW_PARAMETERS, LARGE_CROWD
+from reliabayes.sampling.thresholds import FEW_PARAMETERS, LARGE_CROWD
 
 PROGRAM = "latent_tap"
 # Around a mode: so much larger an sd of difficulties, an error of so many nats, and at most so many

@@ -17,7 +17,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.widening import stretch_of
-from reliabayes.sampling.plan import CROWD
+from reliabayes.sampling.thresholds import CROWD
 
 MeanAndScale = tuple[Array, Array]
 

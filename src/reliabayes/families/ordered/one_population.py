@@ -22,7 +22,7 @@ from reliabayes.families.simulation import drawn_categories
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.sampling.plan import CROWD
+from reliabayes.sampling.thresholds import CROWD
 
 
 class IntegratedEffects:

@@ -54,7 +54,7 @@ from reliabayes.likelihoods.ordinal_pools import (
     standard_scores,
 )
 from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
-from reliabayes.sampling.plan import CROWD, LARGE_CROWD, SEVERAL_RATERS
+from reliabayes.sampling.thresholds import CROWD, LARGE_CROWD, SEVERAL_RATERS
 
 FEW_RATERS = 0.98  # acceptance rate of NUTS with few raters a pool, where steps must be small
 DEFAULT_NODES = 9  # of each of three scores or more, to compare models

@@ -21,7 +21,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.sampling.nearly_normal import with_covariance
-from reliabayes.sampling.plan import CROWD, LARGE_CROWD, NEARLY_NORMAL, SEVERAL_RATERS
+from reliabayes.sampling.thresholds import CROWD, LARGE_CROWD, NEARLY_NORMAL, SEVERAL_RATERS
 
 MANY_COUNTS = 200  # of categories by distinct items, from which on NUTS takes seconds
 # Curvatures of what raters have in common, in its units, between which these are good enough.
