@@ -20,7 +20,7 @@ from benchmarks.pooled import Pool, binary, continuous, read
 from benchmarks.reliability_growth import growth
 from benchmarks.speed import Run, Sampler, alternate, comparable
 from benchmarks.textbook import build_textbook
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.rating_model import RatingModel
 
 ROUNDS, SHORT_ROUNDS = 3, 15
 ITEMS = 500, 100_000  # with 10 ratings each: 5,000 and 10^6 ratings

@@ -26,7 +26,7 @@ from benchmarks.speed import Sampler, comparable
 from benchmarks.textbook import chain_seconds, textbook_data, textbook_priors
 from reliabayes.families.pools import agreement
 from reliabayes.inference.problem import Problem
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.results import quantities
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000

@@ -21,7 +21,7 @@ import xarray as xr
 from scipy import stats
 
 from reliabayes import ConvergenceWarning, Ratings
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.results.posterior import Posterior
 
 Parameters = Mapping[str, Any]

@@ -28,8 +28,6 @@ NAMES = (
 )
 
 if TYPE_CHECKING:
-    from reliabayes.models.bases.prior_checks import DirichletRows
-    from reliabayes.models.bases.rating_model import RatingModel
     from reliabayes.models.covariates import Covariates
     from reliabayes.models.dawid_skene import DawidSkene
     from reliabayes.models.gaussian_icc import GaussianICC
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
         Beta,
         DiagonalDirichlet,
         Dirichlet,
+        DirichletRows,
         HalfNormal,
         HalfStudentT,
         Normal,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     )
     from reliabayes.models.rater_groupthink import RaterGroupthink
     from reliabayes.models.rater_tap import RaterTAP
+    from reliabayes.models.rating_model import RatingModel
     from reliabayes.models.tap import TAP
 
     MODELS: tuple[type[RatingModel[Any]], ...]
@@ -62,6 +62,7 @@ else:
         "Beta",
         "DiagonalDirichlet",
         "Dirichlet",
+        "DirichletRows",
         "HalfNormal",
         "HalfStudentT",
         "Normal",
@@ -71,8 +72,7 @@ else:
     _OTHERS = {
         **dict.fromkeys(_PRIORS, "priors"),
         "Covariates": "covariates",
-        "DirichletRows": "bases.prior_checks",
-        "RatingModel": "bases.rating_model",
+        "RatingModel": "rating_model",
     }
 
     def __getattr__(name: str) -> object:

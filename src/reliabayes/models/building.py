@@ -16,8 +16,8 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.category_model import CategoryModel
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.results.posterior import Posterior
 
 __all__ = [

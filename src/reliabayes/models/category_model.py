@@ -43,10 +43,8 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.fit_arguments import check_kind
-from reliabayes.models.bases.prior_checks import check_priors
-from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.priors import Beta, own_priors
+from reliabayes.models.priors import Beta, check_priors, own_priors
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
@@ -56,6 +54,7 @@ from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.settings import Settings
+from reliabayes.sampling.arguments import check_kind
 from reliabayes.sampling.plan import ByGibbs
 
 

@@ -15,12 +15,12 @@ from reliabayes.inference.log_density import log_gradients_at
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import draws_of
 from reliabayes.inference.stan_csv import read_settings, read_variables
-from reliabayes.models.bases.fit_arguments import check_kind
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.partitions import AnyRatings
 from reliabayes.results.fit import Fit
 from reliabayes.results.model import as_counted
 from reliabayes.results.settings import Settings
+from reliabayes.sampling.arguments import check_kind
 from reliabayes.sampling.plan import for_program, from_program
 
 LEAST_DRAWS = 4  # of each chain, as of a fit

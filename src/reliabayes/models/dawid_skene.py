@@ -14,9 +14,8 @@ from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.prior_checks import DirichletRows
 from reliabayes.models.category_model import CategoryModel
-from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
+from reliabayes.models.priors import DiagonalDirichlet, Dirichlet, DirichletRows
 from reliabayes.ratings import Ratings
 
 

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.given_point import labelled_point
 from reliabayes.families.maximum_likelihood import criterion_of, highest
 from reliabayes.families.normal.family import NormalFamily, Wanted
 from reliabayes.families.simulation import require_known
@@ -23,15 +24,14 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases.fit_arguments import check_kind
-from reliabayes.models.bases.given_point import labelled_point
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.model import problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.arguments import check_kind
 
 P = TypeVar("P", bound=Problem, default=Any)
 

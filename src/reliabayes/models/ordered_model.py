@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats
+from reliabayes.families.given_point import labelled_point
 from reliabayes.families.maximum_likelihood import criterion_of, highest
 from reliabayes.families.ordered import maximum, replicates, reports, starts
 from reliabayes.families.ordered.density import log_likelihood
@@ -33,16 +34,15 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import RESIDUAL, Link
-from reliabayes.models.bases.fit_arguments import check_kind
-from reliabayes.models.bases.given_point import labelled_point
-from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.priors import HalfNormal, HalfStudentT, own_priors
+from reliabayes.models.rating_model import RatingModel
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.rating_probabilities import RatingProbabilities
+from reliabayes.sampling.arguments import check_kind
 
 
 @dataclass(frozen=True, kw_only=True)

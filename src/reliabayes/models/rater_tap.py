@@ -12,9 +12,14 @@ from reliabayes.families.categories.prevalence import Prevalence, shared_prevale
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shared
 from reliabayes.models.category_model import CategoryModel
-from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
+from reliabayes.models.priors import (
+    Beta,
+    Dirichlet,
+    RestrictedNormal,
+    check_prevalence,
+    prior_of_shared,
+)
 from reliabayes.ratings import Ratings
 from reliabayes.sampling.thresholds import LONG_TAILS
 

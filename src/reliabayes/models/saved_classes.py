@@ -17,6 +17,7 @@ from reliabayes.results.saved_classes import import_name
 ROOMS = ("reliabayes.models", "reliabayes.families", "reliabayes.inference")
 # What older files call classes that have moved.
 MOVED = {
+    "reliabayes.models.bases.prior_checks:DirichletRows": models.DirichletRows,
     "reliabayes.models.graded_gstudy:GradedGStudy": models.GStudy,
     "reliabayes.models.bases.core_centring:CoreCentring": CoreCentring,
     "reliabayes.models.bases.crowd:CrowdCentring": CrowdCentring,

@@ -7,7 +7,7 @@ namespace reliabayes::em {
 // Ratings by raters who know or guess. Numbers of a point are its prevalence (K), mean guesses (K), the mean of the
 // accuracies, the sd of difficulties, accuracies (R), and guesses (R, K), one after another.
 //
-// src/reliabayes/models/bases/latent_tap_em.py has the same structure.
+// src/reliabayes/families/categories/latent_accuracy.py has the same structure.
 struct KnowOrGuess : Items {
   const double* prevalence;        // prior counts
   const double* mean_guess;        // the same, of mean guesses

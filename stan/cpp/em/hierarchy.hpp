@@ -7,7 +7,7 @@
 
 namespace reliabayes::em {
 
-// src/reliabayes/models/bases/hierarchy_em.py has the same structure.
+// src/reliabayes/families/categories/log_odds.py has the same structure.
 struct Hierarchy : Items {
   const double* prevalence;    // prior counts
   const double* precision;     // of log odds by error and rater, for a Laplace approximation

@@ -15,7 +15,7 @@ constexpr double none = -1e308, least = -1e300;  // instead of the logarithm of 
 
 // Distinct items with their ratings. Cells are numbered by category, then by rater.
 //
-// src/reliabayes/models/bases/compiled_em.py has the same structure.
+// src/reliabayes/families/categories/compiled_em.py has the same structure.
 struct Items {
   Count items, categories, raters;
   const std::int32_t* first;   // entry of each item, and one past the last: items + 1

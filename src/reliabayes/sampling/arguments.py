@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, get_args
@@ -17,6 +16,8 @@ from reliabayes.sampling.loop import Aim
 from reliabayes.sampling.plan import SampledModel
 from reliabayes.wording import joined
 
+# Models that take ratings in parts, which lie above this module.
+OF_PARTS = ("DawidSkene", "GStudy", "GaussianICC", "GaussianXCC", "MACE", "RaterTAP", "TAP")
 LEAST_ESS = 4  # below which it is no estimate
 
 
@@ -47,11 +48,9 @@ def check_arguments(
 def check_kind(model: SampledModel, ratings: object) -> None:
     """Refuse what are no ratings, and ratings in parts where a model needs them in memory."""
     if isinstance(ratings, RatingsDataset) and not model.takes_parts:
-        models = sys.modules["reliabayes.models"].MODELS  # which lie above this module
-        names = sorted(kind.__name__ for kind in models if kind.takes_parts)
         raise TypeError(
             f"{type(model).__name__} needs all ratings in memory, and found a RatingsDataset. "
-            f"Models of ratings in parts are {joined(names)}."
+            f"Models of ratings in parts are {joined(OF_PARTS)}."
         )
     if not isinstance(ratings, (Ratings, RatingsDataset)):
         raise TypeError(

@@ -17,6 +17,7 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats, Sampler
+from reliabayes.families.given_point import given_point, labelled_point
 from reliabayes.inference.commands import cmdstanpy_arguments
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
@@ -24,8 +25,6 @@ from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws, load
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
-from reliabayes.models.bases.fit_arguments import check_arguments, check_kind, checked_aim
-from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
@@ -35,6 +34,7 @@ from reliabayes.results.plan import Plan
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
+from reliabayes.sampling.arguments import check_arguments, check_kind, checked_aim
 from reliabayes.sampling.loop import Chains, fit_until, program_arguments
 from reliabayes.sampling.plan import Step, WeighsModes, chosen_settings, way_of
 from reliabayes.wording import kebab_case
