@@ -75,8 +75,5 @@ class LogitXCC(OrderedModel):
 
     def prior_numbers(self) -> dict[str, Array]:
         """Values of each prior; the one cut point is the negative mean."""
-        own = {
-            "cut": Normal(-self.prior_mean.mean, self.prior_mean.sd).stan,
-            "lkj": np.array(self.prior_lkj),
-        }
-        return {**own, **self.priors_of_sds}
+        cut = Normal(-self.prior_mean.mean, self.prior_mean.sd).stan
+        return {"cut": cut, **self.priors_of_sds, "lkj": np.array(self.prior_lkj)}

@@ -75,5 +75,5 @@ class OrdinalXCC(OrderedModel):
 
     def prior_numbers(self) -> dict[str, Array]:
         """Values of each prior; that of all cut points is the same."""
-        own = {"cut": self.prior_cut.stan, "lkj": np.array(self.prior_lkj)}
-        return {**own, **self.priors_of_sds}
+        cut = self.prior_cut.stan
+        return {"cut": cut, **self.priors_of_sds, "lkj": np.array(self.prior_lkj)}
