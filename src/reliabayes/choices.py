@@ -12,6 +12,7 @@ Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rate
 Repeats: TypeAlias = Literal["independent", "one_vote"]  # what several ratings of an item count as
 Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a rating
 Twins: TypeAlias = Literal["error", "join"]  # what happens to values that differ only in writing
+Duplicates: TypeAlias = Literal["error", "drop_exact"]  # what happens to rows that are all equal
 Shape: TypeAlias = Literal["long", "wide"]  # one rating per row, or a column per rater
 Decimal: TypeAlias = Literal[".", ","]  # what separates the decimals of a number in a text file
 Format: TypeAlias = Literal[  # the tool that a file is of

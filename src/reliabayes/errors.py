@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the command line catches these errors even where it needs no numbers
     import numpy as np
@@ -20,11 +20,15 @@ class RatingsError(ValueError):
     ----------
     faults : iterable of Fault
         The broken rules, at least one.
+    advice : Advice, optional
+        The arguments that would read the table, which the message says first.
 
     Attributes
     ----------
     faults : tuple of Fault
         The broken rules, in the order of the message.
+    advice : Advice or None
+        The arguments that would read the table.
 
     Examples
     --------
@@ -34,15 +38,29 @@ class RatingsError(ValueError):
     rating: ratings must be finite; found 1 infinite (row 3). Drop it.
     """
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Iterable[Fault], advice: Advice | None = None) -> None:
         self.faults = tuple(faults)
-        super().__init__(self.faults)
+        self.advice = advice
+        super().__init__(self.faults, advice)
 
     def __str__(self) -> str:
+        lead = f"{self.advice.text}\n" if self.advice is not None else ""
         if len(self.faults) == 1:
-            return str(self.faults[0])
+            return f"{lead}{self.faults[0]}"
         bullets = "".join(f"\n- {fault}" for fault in self.faults)
-        return f"the ratings have {len(self.faults)} faults:{bullets}"
+        return f"{lead}the ratings have {len(self.faults)} faults:{bullets}"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What to pass to `read_ratings`: what would read the table, or else what faults name."""
+        if self.advice is not None:
+            return dict(self.advice.arguments)
+        found: dict[str, Any] = {}
+        for fault in self.faults:
+            for name, value in fault.arguments.items():
+                is_list = isinstance(value, list) and name in found
+                found[name] = found[name] + value if is_list else value
+        return found
 
     def relocated(self, place_of: Callable[[int], int], unit: str) -> RatingsError:
         """Return the same error with other places for its rows, such as the lines of a file.
@@ -59,7 +77,8 @@ class RatingsError(ValueError):
         RatingsError
             An error with the relocated faults.
         """
-        return RatingsError(fault.relocated(place_of, unit) for fault in self.faults)
+        relocated = [fault.relocated(place_of, unit) for fault in self.faults]
+        return RatingsError(relocated, self.advice)
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,8 @@ class Fault:
         What `rows` counts: ``"row"`` or ``"line"``.
     mask : array of bool, shape (N,), or None
         All rows of the table that break the rule, if it is one of rows.
+    arguments : mapping from str to Any
+        The arguments of `read_ratings` that apply the remedy; empty if none does.
     """
 
     place: str
@@ -98,6 +119,7 @@ class Fault:
     n_rows: int = 0
     unit: str = "row"
     mask: npt.NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
     def in_rows(
@@ -173,6 +195,22 @@ class Fault:
         places = ", ".join([str(row) for row in self.rows] + more)
         values = ", ".join([*self.values, *more])
         return f" ({unit} {places}: {values})" if self.values else f" ({unit} {places})"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which arguments of `read_ratings` would read a table, and what they would do.
+
+    Attributes
+    ----------
+    text : str
+        A sentence that names them.
+    arguments : mapping from str to Any
+        The arguments.
+    """
+
+    text: str
+    arguments: Mapping[str, Any]
 
 
 class ConvergenceWarning(UserWarning):

@@ -417,7 +417,9 @@ def test_comments_above_the_header_are_named(tmp_path: Path, comment: str) -> No
     with pytest.raises(RatingsError) as caught:
         read_ratings(path)
 
-    assert str(caught.value).startswith("header: the first line must name the columns; found the ")
+    advice, fault = str(caught.value).split("\n", maxsplit=1)
+    assert advice.startswith("tidy=True would read this table: it skips ")
+    assert fault.startswith("header: the first line must name the columns; found the ")
     assert "comment '#" in str(caught.value)
     assert "Remove the lines above the header." in str(caught.value)
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from narwhals.exceptions import NarwhalsError
 
-from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
+from reliabayes.choices import Decimal, Duplicates, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.facets import facet_faults, is_column_name
 from reliabayes.wording import listed, shown
@@ -25,6 +25,7 @@ def check_arguments(
     replicates: Any = "error",
     missing: Any = "error",
     twins: Any = "error",
+    duplicates: Any = "error",
     facets: Any = None,
     needed: Collection[str] = (),
 ) -> None:
@@ -36,6 +37,8 @@ def check_arguments(
         Names of columns by role.
     scale, categories, replicates, missing, twins, facets : Any
         As of `Ratings.from_frame`.
+    duplicates : Any
+        As of `read_ratings`.
     needed : collection of str
         Roles that must have a column.
 
@@ -49,6 +52,7 @@ def check_arguments(
         "replicates": (replicates, get_args(Replicates)),
         "missing": (missing, get_args(Missing)),
         "twins": (twins, get_args(Twins)),
+        "duplicates": (duplicates, get_args(Duplicates)),
     }
     faults = _choice_faults(choices)
     faults += [

@@ -18,6 +18,7 @@ OF_VALUES: tuple[Check, ...] = (
     twins,
     values.numbers_as_text,
     values.percentages,
+    values.many_numbers_as_labels,
     values.labels_on_numeric_scale,
     values.infinite_values,
     values.tiny_differences,

@@ -168,7 +168,14 @@ def on_scale(column: Column, scale: Scale | None) -> tuple[Column, Scale]:
 
 
 def fault_in(
-    column: Column, mask: Mask, rule: str, found: str, remedy: str, *, show_values: bool = True
+    column: Column,
+    mask: Mask,
+    rule: str,
+    found: str,
+    remedy: str,
+    *,
+    show_values: bool = True,
+    **arguments: Any,
 ) -> Fault:
     """Return a fault of some rows of a column.
 
@@ -186,6 +193,8 @@ def fault_in(
         How to fix it.
     show_values : bool, default True
         Whether the message shows the values in these rows.
+    **arguments : Any
+        What to pass to `read_ratings` to apply the remedy.
 
     Returns
     -------
@@ -193,7 +202,8 @@ def fault_in(
         The fault, with its first rows.
     """
     values_at = column.at if show_values else None
-    return Fault.in_rows(column.name, rule, found, remedy, mask=mask, values_at=values_at)
+    fault = Fault.in_rows(column.name, rule, found, remedy, mask=mask, values_at=values_at)
+    return replace(fault, arguments=arguments)
 
 
 def as_numbers(ids: pd.Index[Any]) -> Array:

@@ -41,6 +41,19 @@ class Broken:
 
 
 @dataclass(frozen=True)
+class Merged:
+    """A range of merged cells: letters of its first and last column, numbers of its rows."""
+
+    first: str
+    top: int
+    last: str
+    bottom: int
+
+    def __str__(self) -> str:
+        return f"{self.first}{self.top}:{self.last}{self.bottom}"
+
+
+@dataclass(frozen=True)
 class Sheet:
     """The table of a sheet.
 
@@ -139,14 +152,30 @@ class Sheet:
 
     def _at(self, name: str, is_wrong: Callable[[Any], bool]) -> list[Broken]:
         return [
-            Broken(f"{self.letters[name]}{row}", _spelled(cell))
+            Broken(f"{self.letters[name]}{row}", spelled(cell))
             for row, cell in zip(self.rows, self.columns[name], strict=True)
             if is_wrong(cell)
         ]
 
 
-def read_sheet(file: Path | IO[bytes], limit: SizeLimit = LIMIT) -> Sheet:
-    """Read the first sheet of a workbook that shows; its first row with a value names the columns.
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a sheet, before it is known which row names the columns.
+
+    Attributes
+    ----------
+    lines : list of pairs of int and mapping
+        Number of each row with cells, and these by the position of their column.
+    merged : list of tuples
+        Ranges of merged cells.
+    """
+
+    lines: list[tuple[int, dict[int, Any]]]
+    merged: list[Merged]
+
+
+def read_sheet(file: Path | IO[bytes], limit: SizeLimit = LIMIT, name: str | None = None) -> Sheet:
+    """Read a sheet of a workbook; its first row with a value names the columns.
 
     Parameters
     ----------
@@ -154,6 +183,8 @@ def read_sheet(file: Path | IO[bytes], limit: SizeLimit = LIMIT) -> Sheet:
         The workbook.
     limit : SizeLimit, default `LIMIT`
         How large its sheets may be, which is checked before memory is taken.
+    name : str, optional
+        Name of the sheet. By default the first that shows.
 
     Returns
     -------
@@ -167,34 +198,103 @@ def read_sheet(file: Path | IO[bytes], limit: SizeLimit = LIMIT) -> Sheet:
     ImportError
         If openpyxl is not installed.
     """
-    from openpyxl import load_workbook  # type: ignore[import-untyped]
-    from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
+    grid = read_grid(file, limit, name)
+    if not grid.lines:
+        raise _no_table("an empty sheet")
+    return _table(grid.lines, grid.merged)
 
-    limit.check_workbook(file)
+
+def read_grid(
+    file: Path | IO[bytes], limit: SizeLimit | None = LIMIT, name: str | None = None
+) -> Grid:
+    """Read the cells of a sheet, whatever they are.
+
+    Parameters
+    ----------
+    file : Path or binary file
+        The workbook.
+    limit : SizeLimit or None, default `LIMIT`
+        How large its sheets may be, which is checked before memory is taken; None if it was.
+    name : str, optional
+        Name of the sheet. By default the first that shows.
+
+    Returns
+    -------
+    Grid
+
+    Raises
+    ------
+    RatingsError
+        If the file is no workbook or too large, or there is no such sheet.
+    ImportError
+        If openpyxl is not installed.
+    """
+    from openpyxl import load_workbook  # type: ignore[import-untyped]
+
+    if limit is not None:
+        limit.check_workbook(file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what is no value, such as formats
         book = load_workbook(file, read_only=True, data_only=True)
         try:
-            sheet = _first_shown(book)
+            sheet = _chosen(book, name)
             lines = _lines(sheet)
             merged = _merged(file, sheet._worksheet_path)
         finally:
             book.close()
         is_doubtful = any(cell is ... for _, cells in lines for cell in cells.values())
-        formulas = _formulas(file) if is_doubtful else set()
-    lines = [(row, _filled(cells, row, formulas, get_column_letter)) for row, cells in lines]
-    lines = [(row, cells) for row, cells in lines if cells]
-    if not lines:
-        raise _no_table("an empty sheet")
-    return _table(lines, merged, get_column_letter)
+        formulas = _formulas(file, name) if is_doubtful else set()
+    filled = [(row, _filled(cells, row, formulas)) for row, cells in lines]
+    return Grid([(row, cells) for row, cells in filled if cells], merged)
 
 
-def _first_shown(book: Any) -> Any:
-    """The first sheet that shows; one of a chart is none."""
-    sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
-    if sheet is None:
+def shown_sheets(file: Path | IO[bytes]) -> list[str]:
+    """Return the names of the sheets of a workbook that show.
+
+    Parameters
+    ----------
+    file : Path or binary file
+        The workbook, whose size was checked.
+
+    Returns
+    -------
+    list of str
+    """
+    from openpyxl import load_workbook
+
+    book = load_workbook(file, read_only=True, data_only=True)
+    try:
+        return [each.title for each in book.worksheets if each.sheet_state == "visible"]
+    finally:
+        book.close()
+
+
+def fault_of_merged(inside: Sequence[Merged]) -> Fault:
+    """Return the fault of merged cells in a table."""
+    rule, remedy = "cells of the table must not be merged", "Unmerge them and fill each cell."
+    return Fault("sheet", rule, listed([*map(str, inside)]).replace("'", ""), remedy)
+
+
+def column_letter(at: int) -> str:
+    """Return the letters of a column, from 0: A, B, and so on."""
+    from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
+
+    letters: str = get_column_letter(at + 1)
+    return letters
+
+
+def _chosen(book: Any, name: str | None) -> Any:
+    """The sheet of a name, or the first that shows; one of a chart is none."""
+    shown = [each for each in book.worksheets if each.sheet_state == "visible"]
+    if name is not None:
+        for sheet in book.worksheets:
+            if sheet.title == name:
+                return sheet
+        remedy = f"The sheets are {listed([each.title for each in shown], 20)}."
+        raise RatingsError([Fault("sheet", "it must name a sheet", repr(name), remedy)])
+    if not shown:
         raise _no_table("only charts or hidden sheets")
-    return sheet
+    return shown[0]
 
 
 def _no_table(found: str) -> RatingsError:
@@ -223,13 +323,13 @@ def _value(cell: Any) -> Any:
     return cell.value
 
 
-def _formulas(file: Path | IO[bytes]) -> set[tuple[int, int]]:
+def _formulas(file: Path | IO[bytes], name: str | None) -> set[tuple[int, int]]:
     """Rows and columns of formulas."""
     from openpyxl import load_workbook
 
     book = load_workbook(file, read_only=True, data_only=False)
     try:
-        sheet = _first_shown(book)
+        sheet = _chosen(book, name)
         sheet.reset_dimensions()
         return {
             (cell.row, cell.column - 1)
@@ -245,47 +345,44 @@ def _filled(
     cells: Mapping[int, Any],
     row: int,
     formulas: set[tuple[int, int]],
-    letter: Callable[[int], str],
 ) -> dict[int, Any]:
     """Cells that hold something; formulas without a result are broken."""
     return {
-        at: Broken(f"{letter(at + 1)}{row}", None) if value is ... else value
+        at: Broken(f"{column_letter(at)}{row}", None) if value is ... else value
         for at, value in cells.items()
         if value != "" and (value is not ... or (row, at) in formulas)
     }
 
 
-def _merged(file: Path | IO[bytes], path: str) -> list[tuple[str, str, int]]:
-    """Ranges of merged cells: the range, the letters of its first column, and its last row."""
-    found: list[tuple[str, str, int]] = []
+def _merged(file: Path | IO[bytes], path: str) -> list[Merged]:
+    """Ranges of merged cells."""
+    found: list[Merged] = []
     with zipfile.ZipFile(file) as archive, archive.open(path) as xml:
         rest = b""
         while chunk := xml.read(CHUNK):
             text = rest + chunk
             for match in MERGED.finditer(text):
                 first, top, last, bottom = (each.decode() for each in match.groups())
-                found.append((f"{first}{top}:{last}{bottom}", first, int(bottom)))
+                found.append(Merged(first, int(top), last, int(bottom)))
             rest = text[text.rfind(b"<") :]
     return found
 
 
 def _table(
     lines: Sequence[tuple[int, Mapping[int, Any]]],
-    merged: Sequence[tuple[str, str, int]],
-    letter: Callable[[int], str],
+    merged: Sequence[Merged],
 ) -> Sheet:
     (top, header), *rows = lines
     first, last = min(min(cells) for _, cells in lines), max(header)
-    letters = [letter(at + 1) for at in range(first, last + 1)]
+    letters = [column_letter(at) for at in range(first, last + 1)]
     names = [_name(header.get(at), at - first) for at in range(first, last + 1)]
     faults = [*_repeated(names, letters, top)]
     if beside := [(row, max(cells)) for row, cells in rows if max(cells) > last]:
         rule = "each cell must stand below the name of its column"
-        found = f"{letter(beside[0][1] + 1)}{beside[0][0]} beside the table"
+        found = f"{column_letter(beside[0][1])}{beside[0][0]} beside the table"
         faults.append(Fault("sheet", rule, found, "Name its column, or delete the cell."))
-    if inside := [each for each, column, bottom in merged if column in letters and bottom >= top]:
-        rule, remedy = "cells of the table must not be merged", "Unmerge them and fill each cell."
-        faults.append(Fault("sheet", rule, listed(inside).replace("'", ""), remedy))
+    if inside := [each for each in merged if each.first in letters and each.bottom >= top]:
+        faults.append(fault_of_merged(inside))
     if faults:
         raise RatingsError(faults)
     columns = {name: [cells.get(at) for _, cells in rows] for at, name in enumerate(names, first)}
@@ -294,9 +391,7 @@ def _table(
 
 def _name(cell: Any, at: int) -> str:
     """The name of a column; as pandas names those of text files if there is none."""
-    if isinstance(cell, Broken):
-        return cell.error or cell.address
-    return f"Unnamed: {at}" if cell is None else _spelled(cell)
+    return f"Unnamed: {at}" if cell is None else spelled(cell)
 
 
 def _repeated(names: Sequence[str], letters: Sequence[str], row: int) -> Iterator[Fault]:
@@ -324,10 +419,23 @@ def _column(cells: Sequence[Any]) -> pd.Series[Any]:
 
 
 def _texts(cells: Sequence[Any]) -> pd.Series[Any]:
-    return pd.Series([None if cell is None else _spelled(cell) for cell in cells], dtype="str")
+    return pd.Series([None if cell is None else spelled(cell) for cell in cells], dtype="str")
 
 
-def _spelled(cell: Any) -> str:
+def spelled(cell: Any) -> str:
+    """Return the text of a cell as the sheet shows it.
+
+    Parameters
+    ----------
+    cell : Any
+        Its value.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(cell, Broken):
+        return cell.error or cell.address
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float):

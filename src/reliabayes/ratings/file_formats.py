@@ -99,20 +99,22 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
         return read_workbook(path).frame()
     is_parquet = suffix in PARQUET_SUFFIXES
     what = "a Parquet file" if is_parquet else "one JSON object per line"
-    with _other_formats_as_faults(path, what):
+    with other_formats_as_faults(path, what):
         if is_parquet:
             return _read_parquet(path)
         with open_text(path, "utf-8") as opened:
             return read_json_lines(opened, path.name)
 
 
-def read_workbook(path: Path) -> Sheet:
-    """Read the first sheet of a workbook that is not hidden.
+def read_workbook(path: Path, name: str | None = None) -> Sheet:
+    """Read a sheet of a workbook.
 
     Parameters
     ----------
     path : Path
         The file.
+    name : str, optional
+        Name of the sheet. By default the first that is not hidden.
 
     Returns
     -------
@@ -125,12 +127,26 @@ def read_workbook(path: Path) -> Sheet:
     ImportError
         If openpyxl is not installed.
     """
-    with _other_formats_as_faults(path, "a spreadsheet"):
-        return read_sheet(path)
+    with other_formats_as_faults(path, "a spreadsheet"):
+        return read_sheet(path, name=name)
 
 
 @contextmanager
-def _other_formats_as_faults(path: Path, what: str) -> Iterator[None]:
+def other_formats_as_faults(path: Path, what: str) -> Iterator[None]:
+    """Turn errors of libraries about a damaged file into faults.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is read in the context.
+    what : str
+        What it must be.
+
+    Raises
+    ------
+    RatingsError
+        If it is none.
+    """
     try:
         yield
     except (ImportError, MemoryError, RatingsError):

@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import csv
-import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reliabayes.choices import Decimal, Format, Missing, Replicates, Scale, Shape, Twins
-from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_file_options
-from reliabayes.ratings.columns import NUMBER
+from reliabayes.choices import (
+    Decimal,
+    Duplicates,
+    Format,
+    Missing,
+    Replicates,
+    Scale,
+    Shape,
+    Twins,
+)
+from reliabayes.errors import Advice, Fault, RatingsError
+from reliabayes.ratings.codebook import with_codebook
+from reliabayes.ratings.column_guess import Guess, guess_columns
+from reliabayes.ratings.excel import LIMIT, Sheet, shown_sheets
 from reliabayes.ratings.facets import Facets, facet_columns
 from reliabayes.ratings.file_formats import (
     EXCEL_SUFFIX,
     TEXT_SUFFIXES,
     format_suffix,
-    open_text,
+    other_formats_as_faults,
     read_errors_as_faults,
     read_records,
     read_workbook,
 )
-from reliabayes.ratings.frames import (
-    named_columns,
-    refuse_comment,
-    repeated_name_faults,
-    role_faults,
-)
+from reliabayes.ratings.frames import named_columns
+from reliabayes.ratings.opening import open_sheet, open_text_table
 from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.raw_table import RawTable
+from reliabayes.ratings.read_options import DEFAULT_COLUMNS, ReadOptions
 from reliabayes.ratings.readers.guessing import read_export
-from reliabayes.ratings.table_cells import Texts, read_cells
+from reliabayes.ratings.repairs import Repair, Repaired
+from reliabayes.ratings.table_cells import read_cells
 from reliabayes.ratings.table_shape import (
     guessed_shape,
     item_column,
@@ -45,11 +52,24 @@ from reliabayes.ratings.table_shape import (
     rater_columns,
     refuse_long_options,
 )
-from reliabayes.ratings.text_values import text_values
-from reliabayes.wording import listed
+from reliabayes.ratings.text_files import (
+    DELIMITERS,
+    N_SAMPLED,
+    check_header,
+    check_wide_header,
+    find_layout,
+    guessed_shape_of,
+    lines_of,
+    read_texts,
+    typed_sample,
+)
+from reliabayes.ratings.tidying import with_structure, with_values
+from reliabayes.ratings.wide_repairs import is_pattern, long_by_pattern, long_by_raters
+from reliabayes.wording import joined, listed
 
-DELIMITERS = ",;\t|"
-N_SAMPLED = 100  # rows that are read to suggest columns if the named ones are absent
+__all__ = ["DELIMITERS", "N_SAMPLED", "read_ratings"]
+
+MOST_TRIES = 4  # of arguments that an error names
 
 
 def read_ratings(
@@ -74,6 +94,15 @@ def read_ratings(
     block: str | None = None,
     format: Format | None = None,
     question: str | None = None,
+    tidy: bool = False,
+    guess: bool = False,
+    sheet: str | None = None,
+    header: int | Sequence[int] | None = None,
+    drop_rows: Sequence[int] | None = None,
+    drop_columns: Sequence[str] | None = None,
+    duplicates: Duplicates = "error",
+    na: Sequence[Any] | None = None,
+    percent: bool = False,
 ) -> Ratings:
     r"""Read ratings from a file, with one rating per line or a column per rater.
 
@@ -97,7 +126,9 @@ def read_ratings(
     item : str, default "item"
         Name of the column that says what was rated.
     rater : str, default "rater"
-        Name of the column that says who rated it.
+        Name of the column that says who rated it. Of a wide table: the column that says whose
+        ratings a row holds, if each other column is an item; or a pattern of the names of columns,
+        such as ``"{rater}_{occasion}"``, if a rater has several, which makes a facet.
     rating : str, default "rating"
         Name of the column of the ratings.
     pool : str, optional
@@ -142,6 +173,31 @@ def read_ratings(
         that were named is read as a table.
     question : str, optional
         The question whose answers are read from a tool's file, if it has several.
+    tidy : bool, default False
+        Whether faults are repaired if that loses no rating and cannot change an answer: rows above
+        the header, headers of two rows, merged ids, empty rows and columns, rows of totals, columns
+        of averages, numbers with one unit or with separators, spellings such as NA among numbers,
+        rows without a rating, encodings. `Ratings.notes` lists each repair with its lines. An error
+        names the argument for each of the others.
+    guess : bool, default False
+        Whether columns with other names are guessed, if one guess is clearly the best.
+        `Ratings.notes` says so.
+    sheet : str, optional
+        The sheet of a workbook. By default the first that is not hidden; with ``tidy`` the one that
+        holds ratings.
+    header : int or sequence of int, optional
+        Number of the line, or row of a sheet, that names the columns; or numbers of two.
+    drop_rows : sequence of int, optional
+        Numbers of lines of a text file, of rows of a sheet, or of 0-based rows, to leave out.
+    drop_columns : sequence of str, optional
+        Columns to leave out.
+    duplicates : {"error", "drop_exact"}, default "error"
+        Whether rows that repeat another in all cells are left out.
+    na : sequence, optional
+        Values that mean no rating, such as ``["n/a", 99]``. They are read as empty, and rows
+        without a rating are left out; `Ratings.n_missing` says how many.
+    percent : bool, default False
+        Whether ratings such as 45% are the numbers 45.
 
     Returns
     -------
@@ -169,191 +225,364 @@ def read_ratings(
     Ratings(4 ratings of 2 items by 2 raters, numeric 1..5)
     """
     file = Path(path)
-    check_file_options(delimiter, encoding, decimal, shape)
-    roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
-    roles |= {"group": group, "block": block}
-    options: Mapping[str, Any] = {"scale": scale, "categories": categories, "twins": twins}
-    for_long: dict[str, Any] = {"replicates": replicates, "missing": missing}
-    check_arguments(roles, **options, **for_long, facets=facets, needed=NEEDED)
-    asked = {**roles, "facets": facets or None, "shape": shape, "delimiter": delimiter}
-    asked |= {"decimal": decimal, "question": question}
-    if (export := read_export(file, format, encoding, asked, options)) is not None:
+    options = ReadOptions(
+        item=item,
+        rater=rater,
+        rating=rating,
+        pool=pool,
+        gold=gold,
+        scale=scale,
+        categories=categories,
+        replicates=replicates,
+        missing=missing,
+        twins=twins,
+        duplicates=duplicates,
+        shape=shape,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        facets=facets,
+        group=group,
+        block=block,
+        format=format,
+        question=question,
+        tidy=tidy,
+        guess=guess,
+        sheet=sheet,
+        header=header,
+        drop_rows=drop_rows,
+        drop_columns=drop_columns,
+        na=na,
+        percent=percent,
+    )
+    options.check()
+    if (export := read_export(file, options)) is not None:
         return export
-    columns = {**roles, **facet_columns(facets)}
-    for_long |= {"facets": facet_columns(facets)}
-    suffix = format_suffix(file)
-    if suffix == EXCEL_SUFFIX:
-        sheet = read_workbook(file)
-        names = list(sheet.columns)
-        found = shape or guessed_shape(names, columns, lambda: sheet.frame().head(N_SAMPLED))
-        if found == "long":
-            named = {role: name for role, name in columns.items() if name is not None}
-            if not set(named.values()) <= set(names):
-                named_columns(sheet.frame().head(N_SAMPLED), named)
-            names = [name for name in names if name in named.values()]
-        frame, notes = read_cells(sheet.frame(names), sheet, found, columns, decimal)
-        try:
-            ratings = _ratings(frame, found, shape is None, roles, options, for_long)
-            return replace(ratings, notes=notes + ratings.notes)
-        except RatingsError as error:
-            raise error.relocated(lambda row: sheet.rows[row], "row") from None
-    if suffix not in TEXT_SUFFIXES:
-        frame = read_records(file, suffix)
-        found = shape or guessed_shape(list(frame.columns), columns, lambda: frame.head(N_SAMPLED))
-        return _ratings(frame, found, shape is None, roles, options, for_long)
-    named = {role: name for role, name in columns.items() if name is not None}
-    with read_errors_as_faults(file, encoding):
-        layout = _find_layout(file, delimiter, encoding)
-        found = shape or _guessed_shape(layout, columns)
-        absent = (_check_header if found == "long" else _check_wide_header)(layout, named)
-        texts = _texts(layout)
-        frame, notes = read_cells(texts, Texts(texts), found, columns, decimal)
     try:
-        ratings = _ratings(frame, found, shape is None, roles, options, for_long)
-        return replace(ratings, notes=notes + ratings.notes)
+        return read(file, options).ratings
     except RatingsError as error:
-        n_lines = 2 + max((row for fault in error.faults for row in fault.rows), default=0)
-        try:
-            lines = list(islice(_record_lines(layout), n_lines))
-        except csv.Error:  # a field is longer than this reader takes
-            raise error from None
-        found_too = error.relocated(lambda row: lines[row + 1], "line").faults
-        others = [fault for fault in found_too if not absent or fault.place != "columns"]
-        raise RatingsError([*absent, *others]) from None
-
-
-def _ratings(
-    frame: pd.DataFrame,
-    shape: Shape,
-    is_guess: bool,
-    roles: dict[str, Any],
-    options: Mapping[str, Any],
-    for_long: Mapping[str, Any],
-) -> Ratings:
-    """Ratings of a frame of one of the shapes, with a note if the shape was guessed."""
-    if shape == "long":
-        return Ratings.from_frame(frame, **roles, **options, **for_long)
-    columns, gold = list(frame.columns), roles["gold"]
-    refuse_long_options(roles | for_long["facets"], columns)
-    item = item_column(frame, roles["item"])
-    ratings = Ratings.from_wide(frame, item=item, gold=gold, **options)
-    notes = (note_on_shape(rater_columns(columns, item, gold)),) if is_guess else ()
-    return replace(ratings, notes=notes + ratings.notes)
+        raise RatingsError(error.faults, advice(file, options)) from error
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """How to split a text file into fields."""
+class Read:
+    """Ratings that were read, and how.
 
-    file: Path
-    delimiter: str
-    encoding: str
-    lines: tuple[str, ...]  # the first two that are not empty
-
-
-def _find_layout(file: Path, delimiter: str | None, encoding: str) -> _Layout:
-    """Find the delimiter in the header."""
-    with open_text(file, encoding) as handle:
-        lines = list(islice((line for line in handle if line.strip()), 2))
-    if not lines:
-        rule, remedy = "it must hold a header and ratings", "Check how the file was exported."
-        raise RatingsError([Fault(file.name, rule, "an empty file", remedy)])
-    guess = "\t" if format_suffix(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
-    return _Layout(file, guess if delimiter is None else delimiter, encoding, tuple(lines))
-
-
-def _guessed_shape(layout: _Layout, roles: Mapping[str, Any]) -> Shape:
-    """Whether the table is obviously wide; tables with other faults count as long."""
-
-    def sample() -> pd.DataFrame:
-        texts = _texts(layout, nrows=N_SAMPLED)
-        return pd.DataFrame({name: text_values(texts[name])[0] for name in texts})
-
-    try:
-        header = next(csv.reader(layout.lines, delimiter=layout.delimiter))
-        return guessed_shape(header, roles, sample)
-    except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning):
-        return "long"
-
-
-def _check_header(layout: _Layout, named: Mapping[str, str]) -> Sequence[Fault]:
-    """Refuse a header that is none; return the fault of columns that a long table should have."""
-    records = csv.reader(layout.lines, delimiter=layout.delimiter)
-    header = next(records)
-    refuse_comment(layout.lines[0], header, named.values())
-    faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
-    if not set(named.values()) & set(header):
-        with suppress(csv.Error):  # its fields are too long for this reader, and no numbers
-            faults += _no_header_faults(header, next(records, []))
-    if faults:
-        raise RatingsError(faults)
-    if not set(named.values()) <= set(header):
-        try:
-            named_columns(_parsed(layout, nrows=N_SAMPLED), named)
-        except RatingsError as error:
-            return error.faults
-        # pandas gives columns without a name of their own one that the file does not have.
-        rule, found = "the file must have the columns that were named", listed(header, 20)
-        raise RatingsError([Fault("header", rule, found, "Give each column a name of its own.")])
-    return ()
-
-
-def _check_wide_header(layout: _Layout, _: Mapping[str, str]) -> Sequence[Fault]:
-    """Refuse a header that names a column twice, which pandas would rename."""
-    header = next(csv.reader(layout.lines, delimiter=layout.delimiter))
-    if faults := repeated_name_faults([name for name in header if name]):
-        raise RatingsError(faults)
-    return ()
-
-
-def _delimiter_faults(header: Sequence[str], layout: _Layout) -> list[Fault]:
-    other = max(DELIMITERS, key=header[0].count)
-    if len(header) > 1 or other not in header[0]:
-        return []
-    rule = f"the delimiter {layout.delimiter!r} must split the header into columns"
-    return [Fault("header", rule, f"only {header[0]!r}", f"Pass delimiter={other!r}.")]
-
-
-def _no_header_faults(header: Sequence[str], first: Sequence[str]) -> list[Fault]:
-    """Return a fault if the first line has numbers in the same places as the second."""
-    kinds = [[bool(re.fullmatch(NUMBER, field)) for field in line] for line in (header, first)]
-    if not any(kinds[0]) or kinds[0] != kinds[1]:
-        return []
-    rule = "the first line must name the columns"
-    remedy = "Add a line such as item,rater,rating at the top of the file."
-    return [Fault("header", rule, f"the values {listed(header, 10)}", remedy)]
-
-
-def _texts(layout: _Layout, **options: Any) -> pd.DataFrame:
-    return _parsed(layout, dtype=str, keep_default_na=False, na_values=[""], **options)
-
-
-def _parsed(layout: _Layout, **options: Any) -> pd.DataFrame:
-    """Parse the file; a line with more fields than the header is an error, not truncated."""
-    with open_text(layout.file, layout.encoding) as handle, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        frame: pd.DataFrame = pd.read_csv(handle, sep=layout.delimiter, index_col=False, **options)
-        return frame
-
-
-def _record_lines(layout: _Layout) -> Iterator[int]:
-    """Yield the line on which each record starts, beginning with the header.
-
-    Lines of spaces and tabs are none, as for pandas; those of quotes or of other characters are.
+    Attributes
+    ----------
+    ratings : Ratings
+        The ratings.
+    found : Repaired
+        The raw table, with what was repaired.
+    guess : Guess, optional
+        The columns that were guessed.
     """
-    with open_text(layout.file, layout.encoding) as handle:
-        texts: list[str] = []  # lines of one record
-        blank = " \t\r\n".replace(layout.delimiter, "")
-        reader = csv.reader(_kept(handle, texts), delimiter=layout.delimiter)
-        line = 1
-        for _ in reader:
-            if "".join(texts).strip(blank):
-                yield line
-            texts.clear()
-            line = reader.line_num + 1
+
+    ratings: Ratings
+    found: Repaired
+    guess: Guess | None = None
 
 
-def _kept(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
-    for line in lines:
-        seen.append(line)
-        yield line
+def read(file: Path, options: ReadOptions) -> Read:
+    """Read a file as options say.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    options : ReadOptions
+        How it is read, which `ReadOptions.check` has checked.
+
+    Returns
+    -------
+    Read
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    RatingsError
+        If the file cannot be read as a table, or the table breaks a rule.
+    """
+    suffix = format_suffix(file)
+    if suffix in TEXT_SUFFIXES:
+        with read_errors_as_faults(file, options.encoding):
+            return _read_text(file, options)
+    if suffix == EXCEL_SUFFIX:
+        return _read_workbook(file, options)
+    frame = read_records(file, suffix)
+    return _read_table(Repaired(RawTable(frame, list)), options)
+
+
+def advice(file: Path, options: ReadOptions) -> Advice | None:
+    """Find arguments that would read a file which cannot be read.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    options : ReadOptions
+        How it was read.
+
+    Returns
+    -------
+    Advice or None
+        None if there are no such arguments.
+    """
+    tried, given = replace(options, tidy=True, guess=True), dict[str, Any]()
+    for _ in range(MOST_TRIES):
+        try:
+            done = read(file, tried)
+        except RatingsError as error:
+            given |= (found := error.arguments)
+            again = replace(tried, **found)
+            if again == tried:
+                return None
+            tried = again
+        except (ImportError, OSError, MemoryError):
+            return None
+        else:
+            return _advice(options, done, given)
+    return None
+
+
+def _advice(options: ReadOptions, done: Read, given: Mapping[str, Any]) -> Advice | None:
+    is_tidied = any(repair.is_safe for repair in done.found.applied) and not options.tidy
+    needed: dict[str, Any] = {"tidy": True} if is_tidied else {}
+    needed |= {"guess": True} if done.guess is not None and not options.guess else {}
+    needed |= given
+    if not needed:
+        return None
+    does = [repair.sentence for repair in done.found.applied]
+    does += [done.guess.sentence] if done.guess is not None else []
+    arguments = ", ".join(f"{name}={_quoted(value)}" for name, value in needed.items())
+    what = f": it {joined(does)}" if does else ""
+    return Advice(f"{arguments} would read this table{what}.", needed)
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) and '"' not in value else repr(value)
+
+
+def _read_text(file: Path, options: ReadOptions) -> Read:
+    if options.tidy or options.header is not None:
+        return _read_table(open_text_table(file, options), options)
+    layout = find_layout(file, options.delimiter, options.encoding)
+    shape = options.shape or guessed_shape_of(layout, options.columns)
+    if shape == "wide" or options.guess:
+        check_wide_header(layout)
+    else:
+        check_header(layout, options.named)
+    table = RawTable(read_texts(layout), lines_of(layout, 1), "line")
+    return _read_table(Repaired(table), options)
+
+
+def _read_workbook(file: Path, options: ReadOptions) -> Read:
+    if options.sheet is None and options.tidy:
+        return _read_any_sheet(file, options)
+    if options.tidy or options.header is not None:
+        found = open_sheet(file, options)
+        options, notes = with_codebook(file, options)
+        return _read_table(replace(found, applied=(*notes, *found.applied)), options)
+    sheet = read_workbook(file, options.sheet)
+    options, notes = with_codebook(file, options)
+    cells = {
+        name: pd.Series(column, sheet.rows, dtype=object) for name, column in sheet.columns.items()
+    }
+    table = RawTable(pd.DataFrame(cells), list, "row", sheet.letters)
+    return _read_table(Repaired(table, notes), options)
+
+
+def _read_any_sheet(file: Path, options: ReadOptions) -> Read:
+    """Read the one sheet that holds ratings; the first if none does."""
+    with other_formats_as_faults(file, "a spreadsheet"):
+        LIMIT.check_workbook(file)
+        names = shown_sheets(file)
+    found: dict[str, Read] = {}
+    errors: dict[str, RatingsError] = {}
+    for name in names:
+        try:
+            found[name] = _read_workbook(file, replace(options, sheet=name))
+        except RatingsError as error:
+            errors[name] = error
+    if len(found) > 1:
+        rule, remedy = "it must be clear which sheet is read", f'Pass sheet="{next(iter(found))}".'
+        what = f"ratings in the sheets {listed([*found], 20)}"
+        raise RatingsError(
+            [Fault("sheet", rule, what, remedy, arguments={"sheet": next(iter(found))})]
+        )
+    if not found:
+        likely = [each for each in errors.values() if each.arguments]
+        raise (likely or [*errors.values()] or [_no_sheet()])[0]
+    ((name, done),) = found.items()
+    if name == names[0]:
+        return done
+    chosen = Repair("sheet", f"reads the sheet {name!r}, which alone holds ratings", _same)
+    notes = (chosen.note, *done.ratings.notes)
+    applied = replace(done.found, applied=(chosen, *done.found.applied))
+    return replace(done, ratings=replace(done.ratings, notes=notes), found=applied)
+
+
+def _same(table: RawTable) -> RawTable:
+    return table
+
+
+def _no_sheet() -> RatingsError:
+    rule, remedy = "a sheet that is not hidden must hold a header and ratings", "Move the table."
+    return RatingsError([Fault("sheet", rule, "only charts or hidden sheets", remedy)])
+
+
+def _read_table(found: Repaired, options: ReadOptions) -> Read:
+    found = with_structure(found, options)
+    guess = _guess(found.table, options) if options.guess else None
+    if guess is not None:
+        if guess.question is not None:
+            raise RatingsError([guess.question])
+        options = replace(options, **guess.arguments, guess=False)
+        found = with_structure(found, replace(options, drop_rows=None, na=None))
+    shape = _shape(found.table, options)
+    if shape == "wide":
+        found, shape, options = _reshaped(with_values(found, "wide", options), options)
+    if shape == "long":
+        found = with_values(found, "long", options)
+    if found.waiting:
+        raise RatingsError([*found.faults, *_other_faults(found, shape, options)])
+    ratings = _ratings(found.table, shape, options)
+    notes = (guess.note,) if guess is not None else ()
+    n_missing = ratings.n_missing + sum(repair.n_unrated for repair in found.applied)
+    notes = (*found.notes, *notes, *ratings.notes)
+    return Read(replace(ratings, notes=notes, n_missing=n_missing), found, guess)
+
+
+def _guess(table: RawTable, options: ReadOptions) -> Guess | None:
+    """What columns mean that were not named; None if all are there."""
+    given = {
+        role: name
+        for role, name in options.roles.items()
+        if name in table.names or (name is not None and name != DEFAULT_COLUMNS.get(role))
+    }
+    if set(DEFAULT_COLUMNS) <= set(given) or is_pattern(options.rater) or options.shape == "wide":
+        return None
+    if _shape(table, options) == "wide":
+        return None
+    return guess_columns(table, given)
+
+
+def _shape(table: RawTable, options: ReadOptions) -> Shape:
+    if options.shape is not None:
+        return options.shape
+    if is_pattern(options.rater):
+        return "wide"
+    return guessed_shape(table.names, options.columns, lambda: _sample(table))
+
+
+def _sample(table: RawTable) -> pd.DataFrame:
+    head = table.of(table.cells.iloc[:N_SAMPLED])
+    if isinstance(source := head.source(), Sheet):
+        return source.frame()
+    return typed_sample(head.cells) if table.unit == "line" else head.cells
+
+
+def _reshaped(found: Repaired, options: ReadOptions) -> tuple[Repaired, Shape, ReadOptions]:
+    """A wide table with one rating per row, if its columns are not simply raters."""
+    table, by_pattern = found.table, is_pattern(options.rater)
+    are_raters = options.rater in table.names and options.item not in table.names
+    if not by_pattern and not are_raters:
+        return found, "wide", options
+    if by_pattern:
+        item = item_column(table.cells, options.item) or table.names[0]
+        long = long_by_pattern(table, item, options.gold, options.rater)
+    else:
+        long = long_by_raters(table, options.rater, options.gold)
+    roles = ("item", "rater", "rating")
+    facets = [name for name in long.names if name not in (*roles, "gold")]
+    gold = "gold" if "gold" in long.names else None
+    new: dict[str, Any] = {role: role for role in roles}
+    new |= {"gold": gold, "pool": None, "facets": facets or None}
+    return replace(found, table=long), "long", replace(options, **new, shape="long")
+
+
+def _other_faults(found: Repaired, shape: Shape, options: ReadOptions) -> list[Fault]:
+    """The faults that remain if all repairs that wait are applied."""
+    table = found.table
+    for repair in found.waiting:
+        table = repair.apply(table)
+    waiting = {fault.place for fault in found.faults}
+    with suppress(csv.Error):
+        try:
+            _ratings(table, shape, replace(options, missing="drop"))
+        except RatingsError as error:
+            return [fault for fault in error.faults if fault.place not in waiting]
+    return []
+
+
+def _ratings(table: RawTable, shape: Shape, options: ReadOptions) -> Ratings:
+    """Ratings of a table of one of the shapes; faults have its lines."""
+    absent = _absent_columns(table, options) if shape == "long" else ()
+    try:
+        if table.unit != "line" and table.letters is None:
+            return _of_frame(table.cells, shape, options)
+        if absent and table.letters is not None:
+            raise RatingsError(absent)
+        source, whole = table.source(), table.cells
+        if isinstance(source, Sheet):
+            names = [x for x in table.names if shape == "wide" or x in options.named.values()]
+            whole = source.frame(names)
+        frame, notes = read_cells(whole, source, shape, options.columns, options.decimal)
+        ratings = _of_frame(frame, shape, options)
+        return replace(ratings, notes=notes + ratings.notes)
+    except RatingsError as error:
+        others = [fault for fault in error.faults if not absent or fault.place != "columns"]
+        raise _relocated(RatingsError([*absent, *others]), table) from None
+
+
+def _absent_columns(table: RawTable, options: ReadOptions) -> Sequence[Fault]:
+    """The fault of columns that a long table should have."""
+    if set(options.named.values()) <= set(table.names):
+        return ()
+    sample = _sample(table) if table.unit == "row" else _inferred(table.cells.iloc[:N_SAMPLED])
+    try:
+        named_columns(sample, options.named)
+    except RatingsError as error:
+        return error.faults
+    return ()
+
+
+def _inferred(texts: pd.DataFrame) -> pd.DataFrame:
+    """Texts with the types that pandas infers, which takes little time for many columns."""
+    return pd.read_csv(io.StringIO(texts.to_csv(index=False)))
+
+
+def _relocated(error: RatingsError, table: RawTable) -> RatingsError:
+    """The error with lines of the file in place of rows of the table."""
+    rows = sorted({row for fault in error.faults for row in fault.rows})
+    try:
+        lines = table.lines(table.cells.index[rows].tolist())
+    except csv.Error:  # a field is longer than this reader takes
+        return error
+    return error.relocated(dict(zip(rows, lines, strict=True)).__getitem__, table.unit)
+
+
+def _of_frame(frame: pd.DataFrame, shape: Shape, options: ReadOptions) -> Ratings:
+    """Ratings of a frame of one of the shapes, with a note if the shape was guessed."""
+    given: dict[str, Any] = {
+        "scale": options.scale,
+        "categories": options.categories,
+        "twins": options.twins,
+    }
+    if shape == "long":
+        return Ratings.from_frame(
+            frame,
+            **options.roles,
+            **given,
+            replicates=options.replicates,
+            missing=options.missing,
+            facets=facet_columns(options.facets),
+        )
+    columns, gold = list(frame.columns), options.gold
+    refuse_long_options(options.columns, columns)
+    item = item_column(frame, options.item)
+    ratings = Ratings.from_wide(frame, item=item, gold=gold, **given)
+    is_guess = options.shape is None
+    notes = (note_on_shape(rater_columns(columns, item, gold)),) if is_guess else ()
+    return replace(ratings, notes=notes + ratings.notes)

@@ -50,7 +50,7 @@ def guessed_shape(
     rows = sample()
     item = item_column(rows, roles["item"])
     raters = rater_columns(list(rows.columns), item, roles["gold"])
-    is_wide = item is not None and len(raters) >= 2 and _are_alike(rows[raters])
+    is_wide = item is not None and len(raters) >= 2 and are_alike(rows[raters])
     return "wide" if is_wide else "long"
 
 
@@ -127,7 +127,7 @@ def note_on_shape(raters: Sequence[Any]) -> str:
     )
 
 
-def _are_alike(cells: pd.DataFrame) -> bool:
+def are_alike(cells: pd.DataFrame) -> bool:
     """Whether columns hold numbers of about one range, or the same few texts."""
     values = [cells[name].dropna() for name in cells.columns]
     values = [column for column in values if len(column)]

@@ -49,6 +49,7 @@ def twins(table: Table) -> Iterator[Fault]:
                 rule,
                 f"{{n}} that repeat {listed(sorted(set(forms.values())))} in another way",
                 f'Pass twins="join" to join them{keep}, or rename them.',
+                twins="join",
             )
 
 

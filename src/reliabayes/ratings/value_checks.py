@@ -17,6 +17,11 @@ from reliabayes.wording import listed
 DATE_KINDS = frozenset({"date", "datetime", "datetime64", "time", "timedelta", "timedelta64"})
 PERCENTAGE = r"\s*[-+]?[0-9]*[.,]?[0-9]+\s*%\s*"
 NO_SIGN = "Remove the percent sign from all of them"
+MANY_LABELS = 20  # more are not likely to be numbers on purpose
+DATE = (
+    r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}(?:[ T].*)?|[0-9]{1,2}[-. ][A-Za-z]{3,9}(?:[-. ].*)?"
+)
+FIGURE = r"[€$£¥]?\s*[-+]?[0-9][0-9.,'\s]*\s*(?:/\s*[0-9]+|[A-Za-zµ°€$£¥²³]{1,6})?"
 LARGEST = 1e75  # size of a number whose fourth power, and sums of such, are finite
 
 
@@ -27,7 +32,9 @@ def missing_values(table: Table) -> Iterator[Fault]:
         if may_be_unknown or not column.missing.any():
             continue
         remedy = "Drop these rows, or fill in the values if they are known."
+        arguments: dict[str, Any] = {}
         if column is table.rating:
+            arguments = {"missing": "drop"}
             remedy = (
                 "If these ratings were not made, as empty cells of a wide table, pass "
                 f'missing="drop", or drop their rows: frame.dropna(subset=[{column.name!r}]).'
@@ -39,13 +46,15 @@ def missing_values(table: Table) -> Iterator[Fault]:
             "{n} missing",
             remedy,
             show_values=False,
+            **arguments,
         )
 
 
 def mixed_types(table: Table) -> Iterator[Fault]:
     """Yield a fault for each column whose values have several types."""
     for column in table.columns:
-        if not isinstance(column, Labels) or not column.kind.startswith("mixed"):
+        is_mixed = isinstance(column, Labels) and column.kind.startswith("mixed")
+        if not isinstance(column, Labels) or not is_mixed or column.kind == "mixed-integer-float":
             continue
         types = np.array([type(value).__name__ for value in column.ids])
         names, counts = np.unique(types[column.codes[~column.missing]], return_counts=True)
@@ -121,6 +130,33 @@ def percentages(table: Table) -> Iterator[Fault]:
             "{n} numbers with a percent sign",
             f'{NO_SIGN}, or pass scale="nominal" to keep them as labels.',
         )
+
+
+def many_numbers_as_labels(table: Table) -> Iterator[Fault]:
+    """Yield a fault for many labels that are numbers or dates, written otherwise than as such.
+
+    Each would be a category of its own.
+    """
+    rating = table.rating
+    if table.asked is not None or table.categories is not None or not isinstance(rating, Labels):
+        return
+    if rating.declared is not None or rating.kind != "string" or len(rating.ids) <= MANY_LABELS:
+        return
+    texts = pd.Series(rating.ids, dtype=object).astype(str).str.strip()
+    is_date = texts.str.fullmatch(DATE)
+    is_number = texts.str.fullmatch(FIGURE) & ~is_date
+    for mask, what, remedy in (
+        (is_date, "dates", "Name the column of the ratings"),
+        (is_number, "numbers with other signs", "Write them as plain numbers"),
+    ):
+        if 2 * mask.sum() > len(texts):
+            yield fault_in(
+                rating,
+                np.append(mask.to_numpy(np.bool_), False)[rating.codes],
+                f"more than {MANY_LABELS} labels must not be numbers or dates",
+                f"{len(texts)} labels, {{n}} ratings of which are {what}",
+                f'{remedy}, or pass scale="nominal" to keep them as labels.',
+            )
 
 
 def labels_on_numeric_scale(table: Table) -> Iterator[Fault]:

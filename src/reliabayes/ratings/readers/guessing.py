@@ -19,6 +19,7 @@ from reliabayes.ratings.file_formats import (
     TEXT_SUFFIXES,
 )
 from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.read_options import DEFAULT_COLUMNS, ReadOptions
 from reliabayes.ratings.readers.argilla import ARGILLA
 from reliabayes.ratings.readers.crowdkit import CROWDKIT
 from reliabayes.ratings.readers.deepeval import DEEPEVAL
@@ -40,32 +41,23 @@ TOOLS = (
     INSPECT, PROMPTFOO, DEEPEVAL, LABEL_STUDIO, ARGILLA, PRODIGY, LANGFUSE, MTURK, TOLOKA,
     HF_ANNOTATORS, DOCCANO, CROWDKIT,
 )  # fmt: skip
-DEFAULTS = {"item": "item", "rater": "rater", "rating": "rating"}
+# Arguments that say how a table is written.
+OF_TABLES = (
+    "shape", "delimiter", "decimal", "sheet", "header", "drop_rows", "drop_columns", "na",
+)  # fmt: skip
 ONLY_TOOLS = (".json", ".zip")  # what no table is
 TABLES = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *PARQUET_SUFFIXES)
 
 
-def read_export(
-    path: Path,
-    asked: Format | None,
-    encoding: str,
-    arguments: Mapping[str, Any],
-    options: Mapping[str, Any],
-) -> Ratings | None:
+def read_export(path: Path, options: ReadOptions) -> Ratings | None:
     """Read an export of a tool for an analysis, which needs two raters; None if it is a table.
 
     Parameters
     ----------
     path : Path
         The file.
-    asked : str or None
-        The format that was asked for; None to find it out.
-    encoding : str
-        The encoding of its text.
-    arguments : mapping from str to Any
-        Those of `read_ratings` that name columns or say how a table is written.
-    options : mapping from str to Any
-        Those that all readers take.
+    options : ReadOptions
+        How it is read.
 
     Returns
     -------
@@ -76,8 +68,11 @@ def read_export(
     RatingsError
         If an argument does not apply, or the file cannot be read or compared.
     """
-    tool = _tool_of(path, asked, arguments, encoding)
-    given = {name: x for name, x in arguments.items() if x not in (None, DEFAULTS.get(name))}
+    asked = options.format
+    arguments = {**options.roles, "facets": options.facets or None}
+    arguments |= {name: getattr(options, name) for name in ("question", *OF_TABLES)}
+    tool = _tool_of(path, asked, arguments, options.encoding)
+    given = {name: x for name, x in arguments.items() if x not in (None, DEFAULT_COLUMNS.get(name))}
     if tool is None:
         if "question" in given:
             rule, remedy = (
@@ -90,8 +85,9 @@ def read_export(
         rule = f"it does not apply to an export of {tool.title}, whose fields are known"
         remedy = 'Leave it out, or pass format="table" to read the file as a table.'
         raise RatingsError([Fault(name, rule, repr(given[name]), remedy) for name in refused])
-    source = path if path.is_dir() and tool is INSPECT else Source(path, encoding)
-    ratings = tool.read(source, **given, **options)
+    source = path if path.is_dir() and tool is INSPECT else Source(path, options.encoding)
+    of_all = {name: getattr(options, name) for name in ("scale", "categories", "twins")}
+    ratings = tool.read(source, **given, **of_all)
     table = coded_table(ratings)
     if faults := [fault for find in OF_AGREEMENT for fault in find(table)]:
         raise RatingsError(faults)

@@ -1,0 +1,103 @@
+"""Names that columns have in five languages and in the files of usual tools."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+ROLE_NAMES: Mapping[str, frozenset[str]] = {
+    "item": word_set(
+        "item subject task unit example question document doc target ad text essay sample image "
+        "picture video clip case patient object stimulus hit sentence tweet post paragraph "
+        "passage article song wine product aufsatz objekt frage aufgabe beispiel dokument bild "
+        "fall patientin satz probe gegenstand element objet exemple tache copie texte cas "
+        "phrase sujet dissertation image elemento objeto ejemplo tarea documento texto caso "
+        "pregunta imagen ensayo sujeto muestra oggetto esempio compito testo domanda immagine "
+        "tema soggetto campione frase"
+    ),
+    "rater": word_set(
+        "rater who worker annotator coder judge labeler labeller user model reviewer expert "
+        "grader marker observer reader evaluator assessor examiner scorer respondent turker "
+        "bewerter bewerterin beurteiler beurteilerin gutachter gutachterin prufer pruefer "
+        "kodierer codierer richter experte beobachter urteiler korrektor evaluateur juge "
+        "annotateur codeur noteur correcteur observateur examinateur relecteur evaluador "
+        "evaluadora juez anotador codificador calificador experto observador revisor corrector "
+        "valutatore valutatrice giudice annotatore codificatore esperto osservatore revisore "
+        "correttore"
+    ),
+    "rating": word_set(
+        "rating score label response answer value vote category grade mark judgment judgement "
+        "points stars decision verdict annotation sentiment class code bewertung note punkte "
+        "punktzahl wert urteil kategorie klasse antwort einstufung wertung messwert evaluation "
+        "jugement reponse categorie classe etiquette valeur avis calificacion puntuacion nota "
+        "puntaje valor juicio respuesta categoria clase etiqueta voto valutazione punteggio "
+        "giudizio risposta etichetta valore"
+    ),
+    "pool": word_set("pool group vendor team gruppe groupe equipe grupo equipo gruppo squadra"),
+    "gold": word_set("gold truth known correct goldstandard wahrheit verite verdad verita"),
+}
+# Words that a name has besides what it names.
+FILLERS = word_set("id ids name names no nr num number code the of der des de la le")
+# Columns of forms and tools that describe a response and hold no answer.
+ABOUT_RESPONSES = word_set(
+    "startdate enddate status ipaddress progress durationinseconds duration finished "
+    "recordeddate recipientlastname recipientfirstname recipientemail externalreference "
+    "externaldatareference locationlatitude locationlongitude distributionchannel "
+    "userlanguage timestamp zeitstempel horodateur marcatemporal informazionicronologiche "
+    "qrecaptchascore"
+)
+RESPONDENTS = (
+    "responseid",
+    "emailaddress",
+    "emailadresse",
+    "adressemail",
+    "direcciondecorreoelectronico",
+    "indirizzoemail",
+    "username",
+    "email",
+    "participantid",
+    "prolificpid",
+)
+
+
+def words_of(name: Any) -> list[str]:
+    """Return the words of a column's name, without accents, capitals and fillers.
+
+    Parameters
+    ----------
+    name : Any
+        The name, such as ``WorkerId`` or ``Answer.sentiment``.
+
+    Returns
+    -------
+    list of str
+        Such as ``["worker"]``; all words if all are fillers.
+    """
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", str(name))
+    folded = unicodedata.normalize("NFKD", parts.replace("ß", "ss")).casefold()
+    letters = "".join(sign for sign in folded if not unicodedata.combining(sign))
+    words = re.findall("[a-z]+", letters)
+    return [word for word in words if word not in FILLERS] or words
+
+
+def compact(name: Any) -> str:
+    """Return the letters of a name: ``Duration (in seconds)`` as ``durationinseconds``."""
+    folded = unicodedata.normalize("NFKD", str(name)).casefold()
+    return "".join(re.findall("[a-z]+", folded))
+
+
+def name_suits(name: Any, role: str) -> int:
+    """Return how well a name suits a role: 2 if it is a name of the role, 1 if it has one, or 0."""
+    known, words = ROLE_NAMES[role], words_of(name)
+    singular = [word.removesuffix("s") if word not in known else word for word in words]
+    if len(singular) == 1 and singular[0] in known:
+        return 2
+    return int(any(word in known for word in singular))
