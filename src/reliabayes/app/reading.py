@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
-
-import pandas as pd
 
 from reliabayes.app.given import Given
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.frames import ALIASES
+from reliabayes.ratings.column_guess import guess_columns
+from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.reading import read_ratings
+from reliabayes.ratings.role_names import name_suits
 from reliabayes.ratings.table_shape import guessed_shape, item_column
-from reliabayes.ratings.text_values import text_values
+from reliabayes.ratings.text_files import typed_sample
 
 ROLES = ("item", "rater", "rating")
-# Names of columns that few tables have; only these are taken for them.
-OPTIONAL: Mapping[str, tuple[str, ...]] = {
-    "pool": ("pool", "group", "vendor", "team"),
-    "gold": ("gold", "truth", "known", "correct"),
-}
+OPTIONAL = ("pool", "gold")  # columns that few tables have
 
 
 @dataclass(frozen=True)
@@ -111,10 +106,7 @@ class Reading:
 
 
 def guessed_reading(given: Given) -> Reading:
-    """Guess which columns a table has.
-
-    By names if these are known, otherwise by values: of the columns left, most distinct values are
-    those of items, and numbers are ratings.
+    """Guess which columns a table has, as `read_ratings` does.
 
     Parameters
     ----------
@@ -124,6 +116,7 @@ def guessed_reading(given: Given) -> Reading:
     Returns
     -------
     Reading
+        With the default names, if no columns can be those of items, raters and ratings.
 
     Raises
     ------
@@ -131,40 +124,15 @@ def guessed_reading(given: Given) -> Reading:
         The table cannot be read at all.
     """
     rows = given.first_rows.loc[:, ~given.first_rows.columns.duplicated()].rename(columns=str)
-    if given.is_text:
-        rows = pd.DataFrame({name: text_values(rows[name])[0] for name in rows})
+    typed = typed_sample(rows) if given.is_text else rows
     roles = {role: role for role in ROLES} | dict.fromkeys(OPTIONAL)
-    if len(rows.columns) and guessed_shape(given.columns, roles, lambda: rows) == "wide":
-        gold = _named(given.columns, OPTIONAL["gold"])
-        return Reading(item=str(item_column(rows, "item")), shape="wide", gold=gold)
-    return Reading(**_by_role(rows))
-
-
-def _by_role(rows: pd.DataFrame) -> dict[str, Any]:
-    columns = list(rows.columns)
-    found = {role: _named(columns, (role, *ALIASES[role])) for role in ROLES}
-    found |= {role: _named(columns, names) for role, names in OPTIONAL.items()}
-    left = [name for name in columns if name not in found.values()]
-    for role in ("rating", "item", "rater"):
-        if found[role] is None and left:
-            best = max(left, key=lambda name: _suits(rows[name], role))
-            found[role] = best
-            left.remove(best)
-    return {role: name or role for role, name in found.items() if name or role in ROLES}
-
-
-def _suits(values: Any, role: str) -> tuple[bool, int]:
-    """How well values suit a role: ratings are numbers, and few; ids are many."""
-    distinct = values.astype(str).nunique()
-    if role == "rating":
-        return pd.api.types.is_numeric_dtype(values) and not values.is_unique, -distinct
-    return True, distinct
-
-
-def _named(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    """The first column with one of these names, alone or with ``_id`` at its end."""
-    for name in names:
-        for column in columns:
-            if column.strip().lower() in (name, f"{name}_id", f"{name} id", f"{name}s"):
-                return column
-    return None
+    if len(typed.columns) and guessed_shape(given.columns, roles, lambda: typed) == "wide":
+        gold = next((name for name in given.columns if name_suits(name, "gold") == 2), None)
+        return Reading(item=str(item_column(typed, "item")), shape="wide", gold=gold)
+    table = RawTable(rows.reset_index(drop=True), list)
+    guess = guess_columns(table, {role: role for role in ROLES if role in rows})
+    if guess is None or not {*guess.arguments} <= {*ROLES, *OPTIONAL, "shape"}:
+        return Reading()
+    if guess.arguments.get("shape") == "wide" and "rater" in guess.arguments:
+        return Reading()
+    return Reading(**guess.arguments)

@@ -24,6 +24,7 @@ from reliabayes.cli.overview_commands import demo, describe, models
 from reliabayes.cli.partition_command import partition
 from reliabayes.cli.ratings_file import with_option_names
 from reliabayes.cli.report_command import report
+from reliabayes.cli.tidy_command import tidy
 
 ClickException: Any = typer.BadParameter.__mro__[2]  # of click, or of what typer has instead
 # Names of errors, one of this package and one of Dask, whose import takes long.
@@ -87,6 +88,7 @@ def options(
     """Estimate the reliability and validity of human ratings."""
 
 
-for command in (fit, compare, report, agree, partition, simulate, describe, models, demo):
+COMMANDS = (fit, compare, report, agree, tidy, partition, simulate, describe, models, demo)
+for command in COMMANDS:
     app.command()(command)
 app.command("app")(open_app)

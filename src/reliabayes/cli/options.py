@@ -265,6 +265,29 @@ def check_outputs(file: Path, outputs: Mapping[str, Path | None]) -> None:
             raise typer.BadParameter(f"{name} must not overwrite the ratings {file}.")
 
 
+def check_numbers(text: str | None) -> str | None:
+    """Check whole numbers separated by commas.
+
+    Parameters
+    ----------
+    text : str or None
+        The value of an option.
+
+    Returns
+    -------
+    str or None
+        The same text.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is something else.
+    """
+    if text is None or all(number.strip().isdecimal() for number in text.split(",")):
+        return text
+    raise typer.BadParameter(f"it must be numbers separated by commas, not {text!r}.")
+
+
 def check_delimiter(value: str | None) -> str | None:
     r"""Check a delimiter.
 

@@ -221,7 +221,8 @@ def source_of(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, Any]:
         from reliabayes.partitions.manifest import read_manifest
 
         columns = read_manifest(ratings_file.file).arguments["columns"]
-    return {"file": str(ratings_file.file), "columns": columns}
+    notes = {"notes": list(ratings.notes)} if getattr(ratings, "notes", ()) else {}
+    return {"file": str(ratings_file.file), "columns": columns, **notes}
 
 
 def check_models(models: Iterable[RatingModel[Any]], ratings: AnyRatings) -> None:

@@ -16,8 +16,17 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes.choices import Decimal, Format, Missing, Replicates, Scale, Shape, Twins
-from reliabayes.cli.options import check_delimiter, check_encoding
+from reliabayes.choices import (
+    Decimal,
+    Duplicates,
+    Format,
+    Missing,
+    Replicates,
+    Scale,
+    Shape,
+    Twins,
+)
+from reliabayes.cli.options import check_delimiter, check_encoding, check_numbers
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
 from reliabayes.wording import joined
 
@@ -37,9 +46,13 @@ ARGUMENTS = (
     "encoding",
     "format",
     "question",
+    "sheet",
+    "duplicates",
     "over",
     "partitions",
 )
+FLAGS = ("tidy", "percent")  # that have no value on the command line
+LISTS = ("header", "drop_rows", "drop_columns", "na")
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,20 @@ class RatingsFile:
         The tool that the file is of, or a table.
     question : str, optional
         The question whose answers are read from a tool's file.
+    tidy : bool, default False
+        Whether faults are repaired that cannot change an answer.
+    duplicates : {"error", "drop_exact"}, default "error"
+        Whether rows that repeat another are left out.
+    na : list of str, optional
+        Values that mean no rating.
+    percent : bool, default False
+        Whether percentages are numbers.
+    drop_rows, drop_columns : str, list of str, optional
+        Numbers of rows, separated by commas, and columns to leave out.
+    sheet : str, optional
+        Sheet of a workbook.
+    header : str, optional
+        Number of the row of the header, or two separated by a comma.
     """
 
     file: Annotated[
@@ -186,6 +213,50 @@ class RatingsFile:
         str | None,
         typer.Option(metavar="NAME", help="Question of a tool's file whose answers are read."),
     ] = None
+    tidy: Annotated[
+        bool,
+        typer.Option(
+            "--tidy",
+            help="Repair what loses no rating and cannot change an answer, such as rows above the "
+            "header or of totals, and say so.",
+        ),
+    ] = False
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(help="Whether rows that repeat another in all cells are left out."),
+    ] = "error"
+    na: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUE",
+            help='Value that means no rating, such as "n/a" or 99. Can be repeated.',
+        ),
+    ] = None
+    percent: Annotated[
+        bool, typer.Option("--percent", help="Read ratings such as 45% as numbers.")
+    ] = False
+    drop_rows: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_numbers, metavar="N,N,...", help="Numbers of lines or rows to leave out."
+        ),
+    ] = None
+    drop_columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to leave out. Can be repeated."),
+    ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Sheet of a workbook; by default the first that shows."),
+    ] = None
+    header: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_numbers,
+            metavar="N[,N]",
+            help="Number of the line or row that names the columns, or of two.",
+        ),
+    ] = None
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -202,11 +273,15 @@ class RatingsFile:
         """
         options = asdict(self)
         options["facets"] = given_facets(options.pop("facet") or [])
+        for name in ("header", "drop_rows"):
+            options[name] = given_numbers(options[name])
+        for name in ("na", "drop_columns"):
+            options[name] = options[name] or None
         if self.categories is not None:
             options["categories"] = given_categories(self.categories)
         try:
             with _on_disk(options.pop("file")) as file:
-                ratings = rb.read_ratings(file, **options)
+                ratings = rb.read_ratings(file, **options, guess=True)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
         for note in ratings.notes:
@@ -236,7 +311,7 @@ def in_options(text: str) -> str:
     str
         The same, with ``--scale ordered`` in place of ``scale="ordered"``.
     """
-    return re.sub(r'\b(scale|shape|decimal|format)="([\w.,]+)"', r"--\1 \2", text)
+    return re.sub(r'\b(scale|shape|decimal|format|encoding)="([\w.,-]+)"', r"--\1 \2", text)
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
@@ -252,17 +327,33 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
     RatingsError
         The same error, with ``--scale`` in place of ``scale=``, and ``--categories C,C,...``.
     """
-    return rb.RatingsError(
-        replace(fault, remedy=_with_option_names(fault.remedy)) for fault in error.faults
-    )
+    advice = error.advice
+    if advice is not None:
+        advice = replace(advice, text=_with_option_names(advice.text))
+    faults = [replace(fault, remedy=_with_option_names(fault.remedy)) for fault in error.faults]
+    return rb.RatingsError(faults, advice)
 
 
 def _with_option_names(remedy: str) -> str:
+    remedy = re.sub(rf"\b({'|'.join(FLAGS)})=True", r"--\1", remedy)
+    remedy = re.sub(rf"\b({'|'.join(LISTS)})=(\[[^\]]*\])", _list_options, remedy)
     argument = (
         rf"\b(?:(?P<other>{'|'.join(ARGUMENTS)})=|facets=(?P<facets>\[.*\]|{{.*}}|\.\.\.)"
         r"|drop=\['(?P<source>[^']*)'\])"
     )
     return re.sub(argument, _option, remedy).replace("[...]", "C,C,...")
+
+
+def _list_options(argument: re.Match[str]) -> str:
+    """A list of a call as options of the command line."""
+    try:
+        values = ast.literal_eval(argument[2])
+    except (SyntaxError, ValueError):  # a value with a bracket in it
+        return argument[0]
+    option = f"--{argument[1].replace('_', '-')}"
+    if argument[1] in ("header", "drop_rows"):
+        return f"{option} {','.join(map(str, values))}"
+    return " ".join(f"{option} {shlex.quote(str(value))}" for value in values or [""])
 
 
 def _option(argument: re.Match[str]) -> str:
@@ -341,6 +432,21 @@ def given_facets(texts: list[str]) -> list[str] | dict[str, str]:
     columns = dict(pairs)
     is_renamed = any(name != column for name, column in pairs)
     return columns if is_renamed and len(columns) == len(pairs) else [name for name, _ in pairs]
+
+
+def given_numbers(text: str | None) -> list[int] | None:
+    """Return whole numbers separated by commas, if there are any.
+
+    Parameters
+    ----------
+    text : str or None
+        Value of the option.
+
+    Returns
+    -------
+    list of int, or None
+    """
+    return None if text is None else [int(number) for number in text.split(",")]
 
 
 def given_categories(text: str) -> list[str] | list[float]:

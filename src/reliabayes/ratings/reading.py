@@ -342,22 +342,35 @@ def advice(file: Path, options: ReadOptions) -> Advice | None:
         except (ImportError, OSError, MemoryError):
             return None
         else:
-            return _advice(options, done, given)
+            return _advice(file, options, done, given)
     return None
 
 
-def _advice(options: ReadOptions, done: Read, given: Mapping[str, Any]) -> Advice | None:
+def _advice(
+    file: Path, options: ReadOptions, done: Read, given: Mapping[str, Any]
+) -> Advice | None:
     is_tidied = any(repair.is_safe for repair in done.found.applied) and not options.tidy
     needed: dict[str, Any] = {"tidy": True} if is_tidied else {}
     needed |= {"guess": True} if done.guess is not None and not options.guess else {}
     needed |= given
     if not needed:
         return None
+    if given and is_tidied and _reads(file, replace(options, **needed | {"tidy": False})):
+        del needed["tidy"]
     does = [repair.sentence for repair in done.found.applied]
     does += [done.guess.sentence] if done.guess is not None else []
     arguments = ", ".join(f"{name}={_quoted(value)}" for name, value in needed.items())
     what = f": it {joined(does)}" if does else ""
     return Advice(f"{arguments} would read this table{what}.", needed)
+
+
+def _reads(file: Path, options: ReadOptions) -> bool:
+    """Whether a file can be read, also without what is not needed."""
+    try:
+        read(file, options)
+    except RatingsError:
+        return False
+    return True
 
 
 def _quoted(value: Any) -> str:
