@@ -107,11 +107,12 @@ coverage: $(VENV)/developed
 		--ignore=tests/models/test_alarms.py --ignore=tests/models/test_modes.py
 
 # Faults at random moments of a command, bad input at random for ten minutes, 4,000 tables by several
-# routes each, and the properties that the tests state, on a thousand examples each.
+# routes each, 1,000 corrupted tables, and the properties that the tests state, on a thousand examples each.
 fuzz: $(VENV)/developed
 	$(BIN)/python -m tests.faults_at_random_moments
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.table_routes
+	$(BIN)/python -m tests.corruptions
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=many $(PARALLEL)
 
 bench: $(VENV)/developed

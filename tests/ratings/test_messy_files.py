@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from tests.corruptions import GOOD, outcome
 
 FOLDER = Path(__file__).parents[1] / "data" / "messy"
 FILES: dict[str, dict[str, Any]] = json.loads((FOLDER / "files.json").read_text("utf-8"))
@@ -45,3 +46,11 @@ def test_a_messy_file_is_read_as_its_clean_twin(name: str) -> None:
     assert ratings.scale == clean.scale
     pd.testing.assert_frame_equal(ratings.to_frame(), clean.to_frame())
     assert ratings.notes or remedy
+
+
+def test_corrupted_tables_are_read_as_they_were_or_refused_with_a_remedy() -> None:
+    pytest.importorskip("openpyxl")
+
+    found = {case: outcome(63, case) for case in range(25)}
+
+    assert {case: about for case, (kind, about) in found.items() if kind not in GOOD} == {}

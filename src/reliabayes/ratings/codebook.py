@@ -12,8 +12,7 @@ from reliabayes.ratings.excel import read_grid, shown_sheets, spelled
 from reliabayes.ratings.file_formats import other_formats_as_faults
 from reliabayes.ratings.read_options import ReadOptions
 from reliabayes.ratings.repairs import Repair
-from reliabayes.ratings.role_names import word_set
-from reliabayes.ratings.row_repairs import plain
+from reliabayes.ratings.role_names import plain, word_set
 from reliabayes.wording import listed
 
 SHEETS = word_set(

@@ -20,12 +20,11 @@ from reliabayes.ratings.role_names import (
     ABOUT_RESPONSES,
     RESPONDENTS,
     compact,
+    is_summary,
     name_suits,
 )
-from reliabayes.ratings.row_repairs import is_summary
 from reliabayes.ratings.table_shape import MOST_RATERS, are_alike
-from reliabayes.ratings.text_files import typed_sample
-from reliabayes.ratings.value_repairs import AMOUNT
+from reliabayes.ratings.value_repairs import AMOUNT, lenient_sample
 from reliabayes.wording import joined
 
 N_ROWS = 5000  # that are looked at
@@ -70,7 +69,8 @@ class Guess:
         return f"{self.sentence[:1].upper()}{self.sentence[1:]}."
 
 
-ROLES = ("item", "rater", "rating", "pool", "gold")
+IDS_AND_RATINGS = ("item", "rater", "rating")
+ROLES = (*IDS_AND_RATINGS, "pool", "gold")
 
 
 def guess_columns(table: RawTable, given: Mapping[str, str]) -> Guess | None:
@@ -158,6 +158,8 @@ class _Column:
         if self.n_filled == 0 or self.distinct < 2 or is_summary(self.name):
             return None
         by_name = BY_NAME * name_suits(self.name, role) / 2
+        if not by_name and any(name_suits(self.name, other) == 2 for other in IDS_AND_RATINGS):
+            return None  # its name says that it is something else
         return by_name + values if (values := self._values_suit(role)) is not None else None
 
     def _values_suit(self, role: str) -> float | None:
@@ -185,8 +187,12 @@ def _long(columns: Sequence[_Column], given: Mapping[str, str]) -> Guess | None:
             if (value := c.suits(role)) is not None
             and (c.name == given[role] if role in given else c.name not in given.values())
         }
-        for role in ("item", "rater", "rating")
+        for role in IDS_AND_RATINGS
     }
+    doubt = None
+    if not points["rating"] and "rating" not in given:
+        doubt = next((c for c in columns if name_suits(c.name, "rating")), None)
+        points["rating"] = {} if doubt is None else {doubt: 0.0}
     for role in points:
         if role in given and not points[role]:
             points[role] = {c: 0.0 for c in columns if c.name == given[role]}
@@ -219,7 +225,7 @@ def _long(columns: Sequence[_Column], given: Mapping[str, str]) -> Guess | None:
     )
     if not ranked:
         return None
-    best: dict[str, str] = dict(zip(("item", "rater", "rating"), ranked[0][2], strict=True))
+    best: dict[str, str] = dict(zip(IDS_AND_RATINGS, ranked[0][2], strict=True))
     arguments: dict[str, Any] = {role: name for role, name in best.items() if role not in given}
     for role in ("pool", "gold"):
         found = [
@@ -227,7 +233,19 @@ def _long(columns: Sequence[_Column], given: Mapping[str, str]) -> Guess | None:
         ]
         if found and role not in given and _is_constant_within(columns, found[0], best, role):
             arguments[role] = found[0]
-    return Guess(arguments, _question(ranked, best))
+    question = _question(ranked, best) if doubt is None else _doubt(doubt)
+    return Guess(arguments, question)
+
+
+def _doubt(column: _Column) -> Fault:
+    """The question whether a column holds ratings whose values hardly repeat."""
+    return Fault(
+        "rating",
+        "ratings must have values that repeat, or be named",
+        f"{column.distinct} values in the {column.n_filled} rows of {column.name!r}",
+        f"Pass rating={column.name!r} if these are the ratings.",
+        arguments={"rating": column.name},
+    )
 
 
 def _is_constant_within(
@@ -280,9 +298,7 @@ def _wide(columns: Sequence[_Column]) -> Guess | None:
     first, *others = filled
     if first.distinct < len(first.table) or first.are_measured:
         return None
-    frame = typed_sample(
-        pd.DataFrame({c.name: c.table.cells[c.name].astype("str") for c in others})
-    )
+    frame = lenient_sample(first.table, [c.name for c in others])
     numeric = [c.name for c in others if not pd.api.types.is_numeric_dtype(frame[c.name])]
     if len(others) < 2 or (numeric and not all(c.share < 0.5 or c.distinct <= FEW for c in others)):
         return None

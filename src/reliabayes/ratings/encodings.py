@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Mapping
 
 MARKS: Mapping[bytes, str] = {
@@ -56,12 +57,11 @@ def found_encoding(content: bytes) -> str:
     if is_decodable(content, "utf-8"):
         return "utf-8"
     special = bytes(byte for byte in set(content) if byte >= 0x80)
-    counts = {byte: content.count(byte) for byte in special}
     # Of equals the first, which is how most spreadsheets write CSV.
     possible = [name for name in ("cp1252", "mac-roman") if is_decodable(special, name)]
     if not possible or not any(0x80 <= byte < 0xA0 for byte in special):
         possible.append("latin-1")
-    return max(possible, key=lambda name: _usual(counts, name))
+    return max(possible, key=lambda name: _usual(content, special, name))
 
 
 def is_decodable(content: bytes, encoding: str) -> bool:
@@ -85,6 +85,15 @@ def is_decodable(content: bytes, encoding: str) -> bool:
     return True
 
 
-def _usual(counts: Mapping[int, int], encoding: str) -> int:
-    """How many characters are among those that texts usually have."""
-    return sum(n for byte, n in counts.items() if bytes([byte]).decode(encoding) in USUAL)
+def _usual(content: bytes, special: bytes, encoding: str) -> int:
+    """How many characters are as texts usually have them: letters in words, marks between words."""
+    number = 0
+    for byte in special:
+        sign = bytes([byte])
+        character = sign.decode(encoding)
+        in_words = len(re.findall(b"(?<=[A-Za-z])" + re.escape(sign) + b"(?=[A-Za-z])", content))
+        others = content.count(sign) - in_words
+        is_letter = character.isalpha()
+        suits = 2 * in_words + others if is_letter else 2 * others
+        number += suits * (character in USUAL)
+    return number

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reliabayes.ratings.columns import NUMBER
+from reliabayes.ratings.value_repairs import AMOUNT
 from reliabayes.wording import counted, listed
 
 Row = Sequence[str]  # the text of each cell; empty if it has none
@@ -124,7 +125,18 @@ def _is_header(row: Row, width: set[int], below: Sequence[Row]) -> bool:
     """Whether a row names all columns but perhaps the first, and none by a number of the table."""
     filled = {at for at, text in enumerate(row) if text}
     first = min(width, default=0)
-    return len(filled) > 1 and width - {first} <= filled and _are_names(row, below)
+    covers = len(filled) > 1 and width - {first} <= filled
+    return covers and _are_names(row, below) and not _recurs(row, below)
+
+
+def _recurs(row: Row, below: Sequence[Row]) -> bool:
+    """Whether a text stands in its column several times more, as those of ratings do.
+
+    Rows that are the same in all cells are a header that is repeated.
+    """
+    others = [other for other in below if list(other) != list(row)]
+    texts = [at for at, text in enumerate(row) if text and not re.fullmatch(NUMBER, text)]
+    return any(sum(other[at] == row[at] for other in others) > 1 for at in texts)
 
 
 def _are_header(top: Row, bottom: Row, names: Row, width: set[int], below: Sequence[Row]) -> bool:
@@ -135,7 +147,7 @@ def _are_header(top: Row, bottom: Row, names: Row, width: set[int], below: Seque
         and _n_filled(bottom) > 1
         and len(_distinct(names)) == _n_filled(names)
         and not groups >= width
-        and _is_header(names, width, below)
+        and _is_header(names, width, [row for row in below if list(row) != list(bottom)])
         and (len(_distinct(bottom)) < _n_filled(bottom) or not _is_header(bottom, width, below))
         and _are_names(top, below)
     )
@@ -148,6 +160,8 @@ def _distinct(row: Row) -> set[str]:
 def _are_names(row: Row, below: Sequence[Row]) -> bool:
     """Whether no text is a number, unless the numbers count raters: 1, 2, 3."""
     numbers = [text for text in row if re.fullmatch(NUMBER, text)]
+    if any(AMOUNT.fullmatch(text) for text in row if text not in numbers):
+        return False
     if not numbers:
         return bool(below)
     are_counted = all(text.isdigit() for text in numbers) and all(

@@ -127,7 +127,8 @@ def _with_heading(
         raise RatingsError(faults)
     body = cells.iloc[heading.first_record :].set_axis(names, axis="columns")
     named_letters = None if letters is None else dict(zip(names, letters.values(), strict=True))
-    table = RawTable(body, lines, unit, named_letters)
+    headers = tuple(rows[at] for at in heading.rows)
+    table = RawTable(body, lines, unit, named_letters, headers)
 
     def places(positions: Sequence[int]) -> tuple[int, ...]:
         return tuple(records[at] for at in positions)

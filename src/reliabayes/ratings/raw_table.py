@@ -30,12 +30,15 @@ class RawTable:
         What these numbers count.
     letters : mapping from str to str, or None
         Letters of the columns of a sheet; None if it is none.
+    headers : tuple of sequences of str
+        The texts of the rows that name the columns.
     """
 
     cells: pd.DataFrame
     lines: Callable[[Collection[int]], list[int]]
     unit: str = "row"
     letters: Mapping[str, str] | None = None
+    headers: tuple[Sequence[str], ...] = ()
     _texts: dict[str, tuple[npt.NDArray[np.intp], pd.Index[Any]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -117,7 +120,7 @@ class RawTable:
         Parameters
         ----------
         names : sequence of str
-            The columns.
+            The columns; absent ones do not matter.
         forms : mapping from str to str or None
             What takes the place of a text; None for an empty cell.
 
@@ -126,7 +129,7 @@ class RawTable:
         RawTable
         """
         changed: dict[str, Any] = {}
-        for name in names:
+        for name in (name for name in names if name in self.cells):
             codes, texts = self.coded(name)
             is_old = np.append(texts.isin(list(forms)), False)[codes]
             if is_old.any():

@@ -44,6 +44,7 @@ from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.read_options import DEFAULT_COLUMNS, ReadOptions
 from reliabayes.ratings.readers.guessing import read_export
 from reliabayes.ratings.repairs import Repair, Repaired
+from reliabayes.ratings.role_names import is_summary
 from reliabayes.ratings.table_cells import read_cells
 from reliabayes.ratings.table_shape import (
     guessed_shape,
@@ -64,6 +65,7 @@ from reliabayes.ratings.text_files import (
     typed_sample,
 )
 from reliabayes.ratings.tidying import with_structure, with_values
+from reliabayes.ratings.value_repairs import lenient_sample
 from reliabayes.ratings.wide_repairs import is_pattern, long_by_pattern, long_by_raters
 from reliabayes.wording import joined, listed
 
@@ -486,7 +488,19 @@ def _shape(table: RawTable, options: ReadOptions) -> Shape:
         return options.shape
     if is_pattern(options.rater):
         return "wide"
+    if options.tidy:
+        names = [name for name in table.names if not is_summary(name)]
+        return guessed_shape(names, options.columns, lambda: _lenient(table, names))
     return guessed_shape(table.names, options.columns, lambda: _sample(table))
+
+
+def _lenient(table: RawTable, names: Sequence[str]) -> pd.DataFrame:
+    """The first rows without those of totals, whose values may need to be repaired."""
+    head = table.of(table.cells.iloc[:N_SAMPLED][names])
+    figures = [text for text in head.texts(names[:1]) if is_summary(text)]
+    rows = head.keep(~head.holds(names[0], figures))
+    others = lenient_sample(rows, names[1:])
+    return others.assign(**{names[0]: rows.cells[names[0]].to_numpy()})[names]
 
 
 def _sample(table: RawTable) -> pd.DataFrame:

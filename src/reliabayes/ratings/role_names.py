@@ -66,6 +66,47 @@ RESPONDENTS = (
     "participantid",
     "prolificpid",
 )
+# What a row or a column of figures about the others is called.
+SUMMARY_NAMES = word_set(
+    "total totals sum mean average avg median sd std stdev stddev min minimum max maximum "
+    "count summe gesamt insgesamt mittelwert mittel durchschnitt anzahl moyenne somme "
+    "ensemble ecart-type promedio suma media totale somma overall grand_total mean_score "
+    "average_score mean_rating average_rating mw mediane mediana subtotal zwischensumme "
+    "total_general"
+)
+
+
+def plain(text: Any) -> str:
+    """Return a text in lower case, without accents, spaces and marks around it.
+
+    Parameters
+    ----------
+    text : Any
+        The text.
+
+    Returns
+    -------
+    str
+        Words are joined by underscores.
+    """
+    folded = unicodedata.normalize("NFKD", str(text)).casefold()
+    letters = "".join(sign for sign in folded if not unicodedata.combining(sign))
+    return "_".join(letters.strip(" \t\u00a0:=.*-\u2013\u2014()[]").split())
+
+
+def is_summary(text: Any) -> bool:
+    """Whether a text is the name of a figure about all others, such as "Total".
+
+    Parameters
+    ----------
+    text : Any
+        The text.
+
+    Returns
+    -------
+    bool
+    """
+    return plain(text) in SUMMARY_NAMES
 
 
 def words_of(name: Any) -> list[str]:

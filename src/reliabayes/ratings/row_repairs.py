@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,32 +12,14 @@ from reliabayes.arrays import Mask
 from reliabayes.errors import Fault
 from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.repairs import Repair
-from reliabayes.ratings.role_names import word_set
+from reliabayes.ratings.role_names import is_summary
+from reliabayes.ratings.twins import written_alike
+from reliabayes.ratings.value_repairs import figures
 from reliabayes.wording import counted, listed
 
-# What a row or a column of figures about the others is called.
-SUMMARY_NAMES = word_set(
-    "total totals sum mean average avg median sd std stdev stddev min minimum max maximum "
-    "count summe gesamt insgesamt mittelwert mittel durchschnitt anzahl moyenne somme "
-    "ensemble ecart-type promedio suma media totale somma overall grand_total mean_score "
-    "average_score mean_rating average_rating mw mediane mediana subtotal zwischensumme "
-    "total_general"
-)
 NO_FIGURES = "[^0-9]{1,30}"
 STATISTICS = ("sum", "mean", "median", "std", "min", "max", "count")
 MOST_LISTED = 1000  # lines that an argument of an error names
-
-
-def plain(text: Any) -> str:
-    """Return a text in lower case, without accents, spaces and marks around it."""
-    folded = unicodedata.normalize("NFKD", str(text)).casefold()
-    letters = "".join(sign for sign in folded if not unicodedata.combining(sign))
-    return "_".join(letters.strip(" \t\u00a0:=.*-\u2013\u2014()[]").split())
-
-
-def is_summary(text: Any) -> bool:
-    """Whether a text is the name of a figure about all others, such as "Total"."""
-    return plain(text) in SUMMARY_NAMES
 
 
 def rows_without_ratings(table: RawTable) -> Iterator[Repair]:
@@ -55,9 +36,10 @@ def rows_without_ratings(table: RawTable) -> Iterator[Repair]:
         Of empty rows, of the header where it is repeated, and of notes in a single cell.
     """
     n_filled = table.cells.notna().to_numpy().sum(axis=1)
-    is_header = table.holds(table.names[0], table.names[:1])
-    for name in table.names if is_header.any() else ():
-        is_header &= table.is_empty(name) if _is_unnamed(name) else table.holds(name, [name])
+    is_header = np.zeros(len(table), np.bool_)
+    for header in table.headers:
+        if len(header) == len(table.names):
+            is_header |= _is_equal(table, header)
     if (is_empty := n_filled == 0).any():
         yield _left_out(table, is_empty, "empty rows", "empty row")
     if is_header.any():
@@ -192,7 +174,9 @@ def unrated_rows(table: RawTable, rating: str) -> Iterator[Repair]:
         )
 
 
-def exact_duplicates(table: RawTable, keys: Sequence[str]) -> Iterator[Repair]:
+def exact_duplicates(
+    table: RawTable, keys: Sequence[str], joined: str | None = None
+) -> Iterator[Repair]:
     """Yield the repair for rows that repeat another in all cells.
 
     Parameters
@@ -201,14 +185,16 @@ def exact_duplicates(table: RawTable, keys: Sequence[str]) -> Iterator[Repair]:
         N rows.
     keys : sequence of str
         The columns of ids, which must not be repeated.
+    joined : str, optional
+        The column of ratings, if texts that differ only in how they are written count as equal.
 
     Yields
     ------
     Repair
     """
-    if not _repeats(table, keys).any():
+    if not _repeats(table, keys, joined).any():
         return
-    is_repeated = _repeats(table, table.names)
+    is_repeated = _repeats(table, table.names, joined)
     if not is_repeated.any():
         return
     number = int(is_repeated.sum())
@@ -235,11 +221,14 @@ def exact_duplicates(table: RawTable, keys: Sequence[str]) -> Iterator[Repair]:
     )
 
 
-def _repeats(table: RawTable, names: Sequence[str]) -> Mask:
+def _repeats(table: RawTable, names: Sequence[str], joined: str | None) -> Mask:
     """Which rows (N,) are equal to an earlier one in some columns."""
     key = np.zeros(len(table), np.int64)
     for name in names:
         codes, texts = table.coded(name)
+        if joined is not None:
+            forms = written_alike(list(map(str, texts)), is_value=name == joined)
+            codes = np.append(pd.factorize(np.array(forms, dtype=object))[0], -1)[codes]
         if key.max(initial=0) >= np.iinfo(np.int64).max // (len(texts) + 2):
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)
         key = key * (len(texts) + 1) + codes + 1
@@ -253,10 +242,9 @@ def _are_statistics(table: RawTable, rows: Mask, values: Sequence[str]) -> Mask:
         return np.zeros(len(table), np.bool_)
     others, theirs = [], []
     for name in values:
-        numbers = pd.to_numeric(table.cells[name].where(~rows), errors="coerce")
-        others.append(numbers.to_numpy(float))
-        found = pd.to_numeric(table.cells[name].where(rows), errors="coerce")
-        theirs.append(found.to_numpy(float))
+        numbers = figures(table, name)
+        others.append(np.where(rows, np.nan, numbers))
+        theirs.append(np.where(rows, numbers, np.nan))
     frame = pd.DataFrame(dict(enumerate(others)))
     found_of = pd.DataFrame(dict(enumerate(theirs)))
     is_statistic = np.zeros(len(table), np.bool_)
@@ -272,6 +260,16 @@ def _rounding(numbers: pd.DataFrame) -> Any:
     """Half a unit of the last decimal with which numbers are written, as an array of each."""
     decimals = numbers.map(lambda x: len(f"{x:.6f}".rstrip("0").partition(".")[2]) if x == x else 6)
     return 0.5000001 * 10.0 ** -decimals.to_numpy(float)
+
+
+def _is_equal(table: RawTable, row: Sequence[str]) -> Mask:
+    """Which rows (N,) have the texts of a row in all cells."""
+    equal = np.ones(len(table), np.bool_)
+    for name, text in zip(table.names, row, strict=True):
+        equal &= table.holds(name, [text]) if text else table.is_empty(name)
+        if not equal.any():
+            break
+    return equal
 
 
 def _is_unnamed(name: Any) -> bool:

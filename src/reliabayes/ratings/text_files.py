@@ -123,7 +123,7 @@ def _first_lines(file: Path, encoding: str, number: int) -> list[str]:
 
 
 def _lines_alike(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
-    """How many lines have the same number of fields, and this number, if there are several."""
+    """How many delimiters the lines have that are split into the same number of fields."""
     try:
         widths = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter))
     except csv.Error:
@@ -131,7 +131,7 @@ def _lines_alike(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
     width, number = max(
         ((w, n) for w, n in widths.items() if w > 1), key=lambda x: x[::-1], default=(0, 0)
     )
-    return number, width
+    return number * (width - 1), width
 
 
 def guessed_shape_of(layout: Layout, roles: Mapping[str, Any]) -> Shape:

@@ -42,12 +42,11 @@ def with_structure(found: Repaired, options: ReadOptions) -> Repaired:
     RatingsError
         If rows or columns to be dropped do not exist.
     """
+    if options.tidy:
+        found = found.by(rows_without_ratings(found.table), tidy=True)
     for repair in _asked(found.table, options):
         found = found.asked(repair)
-    if not options.tidy:
-        return found
-    found = found.by(rows_without_ratings(found.table), tidy=True)
-    return found.by(empty_columns(found.table), tidy=True)
+    return found.by(empty_columns(found.table), tidy=True) if options.tidy else found
 
 
 def with_values(found: Repaired, shape: Shape, options: ReadOptions) -> Repaired:
@@ -76,7 +75,9 @@ def _wide(found: Repaired, options: ReadOptions) -> Repaired:
     item = item_column(found.table.cells, options.item)
     raters = rater_columns(found.table.names, item, options.gold)
     found = found.by(average_columns(found.table, raters), tidy=tidy)
-    raters = rater_columns(found.table.names, item, options.gold)
+    doubtful = {name for each in found.waiting for name in each.arguments.get("drop_columns", [])}
+    names = [name for name in found.table.names if name not in doubtful]
+    raters = rater_columns(names, item, options.gold)
     if options.shape is None and not is_pattern(options.rater):
         found = found.by(two_part_names(raters), tidy=tidy)
     if item is not None:
@@ -96,10 +97,10 @@ def _long(found: Repaired, options: ReadOptions) -> Repaired:
         return _asked_of_long(found, options)
     facets = [name for role, name in options.named.items() if role not in ("rating", "gold")]
     found = found.by(summary_rows(found.table, ids, [rating]), tidy=True)
-    found = _without_duplicates(found, ids, options)
     found = found.by(rows_without_ids(found.table, ids), tidy=True)
     found = found.by(spellings_of_missing(found.table, [rating], options), tidy=True)
     found = found.by(numbers(found.table, [rating], options), tidy=True)
+    found = _without_duplicates(found, ids, options)
     found = found.by(
         serial_dates(found.table, [x for x in facets if x in found.table.names]), tidy=True
     )
@@ -131,7 +132,8 @@ def _without_duplicates(found: Repaired, ids: Sequence[str], options: ReadOption
         if role not in ("item", "rater", "rating", "pool", "gold")
     ]
     keys = [*ids, *(name for name in facets if name in found.table.names)]
-    for repair in exact_duplicates(found.table, keys):
+    joined = options.rating if options.twins == "join" else None
+    for repair in exact_duplicates(found.table, keys, joined):
         if options.duplicates == "drop_exact":
             found = found.asked(repair)
         else:

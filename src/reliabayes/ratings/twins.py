@@ -84,6 +84,25 @@ def joined_twins(table: Table) -> Table:
     return replace(table, **changed, facets=facets, notes=notes)
 
 
+def written_alike(texts: Sequence[str], *, is_value: bool) -> list[str]:
+    """Return one form for all texts that `joined_twins` joins.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct texts of a column.
+    is_value : bool
+        Whether these are ratings, in which neither capitals count nor how yes and no are spelled.
+
+    Returns
+    -------
+    list of str
+        The form of each text.
+    """
+    keys = [_key(text, with_case=not is_value) for text in texts]
+    return _answers(keys) if is_value else keys
+
+
 def _labels(table: Table) -> Iterator[tuple[str, Labels]]:
     """Roles and columns of texts, then names and columns of facets."""
     columns = {role: getattr(table, role) for role in ROLES} | dict(table.facets)

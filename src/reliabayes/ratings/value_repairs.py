@@ -8,14 +8,15 @@ from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault
 from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.read_options import ReadOptions
 from reliabayes.ratings.repairs import Repair
-from reliabayes.ratings.role_names import word_set
-from reliabayes.ratings.row_repairs import plain
+from reliabayes.ratings.role_names import plain, word_set
 from reliabayes.ratings.text_values import COMMA_NUMBER, THOUSANDS
 from reliabayes.wording import counted, listed
 
@@ -27,7 +28,7 @@ MISSING_MARKS = frozenset(
     {"", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "?", "/", "*", "\\"}
 )
 FIGURES = "[0-9]+(?:[.,'\u2019\u00a0\u2009\u202f ][0-9]+)*"
-AMOUNT = re.compile(rf"([€$£¥]?)\s*([-+\u2212]?{FIGURES})\s*([^0-9\s.,+\-].*|/\s*[0-9]+)?")
+AMOUNT = re.compile(rf"([€$£¥]?)\s*([-+\u2212]?{FIGURES})\s*([^0-9\s.,+\-_].*|/\s*[0-9]+)?")
 SPACES = str.maketrans(
     {sign: None for sign in " \u00a0\u2009\u202f\t\n\r'\u2019"} | {"\u2212": "-"}
 )
@@ -39,6 +40,7 @@ BOTH = re.compile(
 BOTH_GERMAN = re.compile(
     r"[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+|[-+]?[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,}"
 )
+MOST_WORDS = 0.2  # of values in a column of numbers of which a few are mistyped
 MOST_ODD = 5  # different texts among numbers that look like mistakes
 FIRST_DAY = date(1899, 12, 30)  # of a spreadsheet
 SERIALS = range(20_000, 80_000)  # 1954 to 2119
@@ -140,9 +142,8 @@ def numbers(table: RawTable, names: Sequence[str], options: ReadOptions) -> Iter
         return
     forms = {text: form for text, form in plain_forms.items() if form != text}
     different = set(units.values())
-    with_unit = [text for text, unit in units.items() if unit]
-    if different - {"", "%"} and _are_few(with_unit, texts):
-        yield _mistakes(table, names, place, with_unit)
+    if different - {"", "%"} and (rare := _in_rare_units(units, texts)):
+        yield _mistakes(table, names, place, rare)
         return
     if not different - {""}:
         yield from _plain(names, forms, texts)
@@ -150,6 +151,58 @@ def numbers(table: RawTable, names: Sequence[str], options: ReadOptions) -> Iter
         yield _percentages(names, place, forms, units, texts, options)
     else:
         yield _units(names, place, forms, units, texts, options)
+
+
+def figures(table: RawTable, name: str) -> Array:
+    """Return a column as numbers, however they are written.
+
+    Parameters
+    ----------
+    table : RawTable
+        N rows.
+    name : str
+        The column.
+
+    Returns
+    -------
+    array of float64, shape (N,)
+        NaN where there is no number.
+    """
+    codes, texts = table.coded(name)
+    found = {str(x): AMOUNT.fullmatch(str(x).strip()) for x in texts}
+    digits = {text: each[2].translate(SPACES) for text, each in found.items() if each is not None}
+    decimal = _decimal(digits.values())
+    decimal = "." if decimal is None else decimal
+    forms = {text: _plain_number(each, decimal) for text, each in digits.items()}
+    numbers = [float(forms.get(str(text)) or "nan") for text in texts]
+    return np.append(np.array(numbers, dtype=float), np.nan)[codes]
+
+
+def lenient_sample(table: RawTable, names: Sequence[str]) -> pd.DataFrame:
+    """Return columns as numbers if most values are, however they are written, or as texts.
+
+    Parameters
+    ----------
+    table : RawTable
+        Some rows.
+    names : sequence of str
+        The columns.
+
+    Returns
+    -------
+    DataFrame
+        Spellings of no rating are empty.
+    """
+    found: dict[str, Any] = {}
+    for name in names:
+        codes, texts = table.coded(name)
+        known = [None if is_missing(str(text)) else str(text).strip() for text in texts]
+        column = pd.Series(np.array([*known, None], dtype=object)[codes])
+        numbers = pd.Series(figures(table, name))
+        is_odd = column.notna() & numbers.isna()
+        are_numbers = is_odd.sum() <= column.notna().sum() * MOST_WORDS and numbers.notna().any()
+        found[name] = numbers if are_numbers else column
+    return pd.DataFrame(found)
 
 
 def serial_dates(table: RawTable, names: Sequence[str]) -> Iterator[Repair]:
@@ -186,6 +239,16 @@ def serial_dates(table: RawTable, names: Sequence[str]) -> Iterator[Repair]:
         yield Repair(
             "dates as numbers", action, _respelling([name], forms), fault=fault, is_safe=is_safe
         )
+
+
+def _in_rare_units(units: Mapping[str, str], texts: Mapping[str, int]) -> list[str]:
+    """Numbers in other units than most, if they are few; none if some have no unit."""
+    cells: dict[str, int] = {}
+    for text, unit in units.items():
+        cells[unit] = cells.get(unit, 0) + texts[text]
+    usual = max(cells, key=lambda unit: cells[unit])
+    rare = [text for text, unit in units.items() if unit not in (usual, "")]
+    return rare if _are_few(rare, texts) else []
 
 
 def _are_few(some: Sequence[str], texts: Mapping[str, int]) -> bool:

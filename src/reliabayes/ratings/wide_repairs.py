@@ -12,7 +12,8 @@ import pandas as pd
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.repairs import Repair
-from reliabayes.ratings.row_repairs import is_summary
+from reliabayes.ratings.role_names import is_summary
+from reliabayes.ratings.value_repairs import figures
 from reliabayes.wording import listed
 
 TWO_PARTS = re.compile(r"(.+?)[\s_.\-/|:]+([^\s_.\-/|:]+)")
@@ -39,10 +40,10 @@ def average_columns(table: RawTable, raters: Sequence[str]) -> Iterator[Repair]:
     others = [name for name in raters if name not in called]
     if not called or len(others) < 2:
         return
-    numbers = table.cells[others].apply(pd.to_numeric, errors="coerce")
+    numbers = pd.DataFrame({other: figures(table, other) for other in others})
     of_rows = {name: numbers.agg(name, axis=1).to_numpy(float) for name in STATISTICS}
     for name in called:
-        column = pd.to_numeric(table.cells[name], errors="coerce").to_numpy(float)
+        column = figures(table, name)
         is_sure = len(column) > 1 and any(_are_near(column, each) for each in of_rows.values())
         remedy = f"Pass drop_columns=[{name!r}] to leave it out."
         rule, found = (
@@ -194,7 +195,7 @@ def _melted(
 
 def _expression(part: str) -> str:
     field = FIELD.fullmatch(part)
-    return f"(?P<{field[1]}>.+?)" if field else re.escape(part)
+    return f"(?P<{field[1]}>.+)" if field else re.escape(part)
 
 
 def _without(name: str) -> Any:
