@@ -226,37 +226,8 @@ def read_ratings(
     ...     read_ratings(path, item="ad", rater="who", rating="score")
     Ratings(4 ratings of 2 items by 2 raters, numeric 1..5)
     """
+    options = ReadOptions(**{name: value for name, value in locals().items() if name != "path"})
     file = Path(path)
-    options = ReadOptions(
-        item=item,
-        rater=rater,
-        rating=rating,
-        pool=pool,
-        gold=gold,
-        scale=scale,
-        categories=categories,
-        replicates=replicates,
-        missing=missing,
-        twins=twins,
-        duplicates=duplicates,
-        shape=shape,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        facets=facets,
-        group=group,
-        block=block,
-        format=format,
-        question=question,
-        tidy=tidy,
-        guess=guess,
-        sheet=sheet,
-        header=header,
-        drop_rows=drop_rows,
-        drop_columns=drop_columns,
-        na=na,
-        percent=percent,
-    )
     options.check()
     if (export := read_export(file, options)) is not None:
         return export

@@ -43,7 +43,7 @@ def guessed_shape(
     names = {str(name).strip().lower() for name in columns}
     others = {name for role in ("rater", "rating") for name in (role, *ALIASES[role])}
     was_named = (roles["rater"], roles["rating"]) != ("rater", "rating")
-    was_named |= any(roles[role] is not None for role in ("pool", "group", "block"))
+    was_named |= any(roles.get(role) is not None for role in ("pool", "group", "block"))
     was_named |= any(role not in ROLES for role in roles)  # facets
     if was_named or names & others or not len(names) == len(columns) <= MOST_RATERS:
         return "long"

@@ -62,8 +62,9 @@ def mturk(
             source, (question or "").removeprefix(ANSWER) or None, list(answers)
         )
         value = answers[asked]
+        status = table.get("AssignmentStatus", pd.Series("", table.index))
         conditions = {
-            "rejected": table["AssignmentStatus"] == "Rejected",
+            "rejected": status == "Rejected",
             "no worker": table["WorkerId"].isna(),
             "several choices": value == SEVERAL,
             "no answer": value.isna(),

@@ -114,9 +114,12 @@ class Source:
 
     @cached_property
     def start(self) -> str:
-        """The first 64 KB of its text."""
+        """The first 64 KB of its text; none where the encoding cannot tell."""
         with self.opened() as file:
-            return file.read(1 << 16).decode(without_mark(self.encoding), errors="replace")
+            try:
+                return file.read(1 << 16).decode(without_mark(self.encoding), errors="replace")
+            except UnicodeError:  # of encodings that replace nothing
+                return ""
 
     @cached_property
     def text(self) -> str:
