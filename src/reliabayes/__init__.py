@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.models import HalfNormal as HalfNormal
     from reliabayes.models import HalfStudentT as HalfStudentT
     from reliabayes.models import HierarchicalDawidSkene as HierarchicalDawidSkene
+    from reliabayes.models import JudgePanel as JudgePanel
     from reliabayes.models import LatentTAP as LatentTAP
     from reliabayes.models import LogitICC as LogitICC
     from reliabayes.models import LogitXCC as LogitXCC

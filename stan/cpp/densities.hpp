@@ -23,6 +23,8 @@
 #include "ordinal_pair_mixture_pass.cpp"
 #include "ordinal_ratings.hpp"
 #include "ordinal_ratings_pass.cpp"
+#include "panel_mixture.hpp"
+#include "panel_mixture_pass.cpp"
 #include "rater_effects.hpp"
 #include "right_or_wrong_mixture.hpp"
 #include "right_or_wrong_mixture_pass.cpp"

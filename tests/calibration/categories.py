@@ -79,3 +79,41 @@ def annotated(
             return truth, model.simulate(design, rng, categories=categories, parameters=truth)
         except rb.RatingsError:
             continue
+
+
+FAMILIES = {"a1": "a", "a2": "a", "b1": "b"}
+
+
+def judged(
+    model: rb.JudgePanel, n_categories: int, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    """Answers on 60 items of two systems: two people on half, three judges of two families on all.
+
+    The first judge has two runs.
+    """
+    rows = [
+        (item, rater, pool, run, f"system {item % 2}")
+        for item in range(60)
+        for rater, pool, runs in (
+            *(("p", "human", 1), ("q", "human", 1)),
+            *((judge, "llm", 1 + (judge == "a1")) for judge in FAMILIES),
+        )
+        for run in range(runs)
+        if pool == "llm" or item % 4 < 2
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "pool", "run", "system"])
+    frame["rating"] = np.arange(len(frame)) % n_categories
+    design = Ratings.from_frame(
+        frame,
+        pool="pool",
+        facets=["run", "system"],
+        scale="ordered",
+        categories=range(n_categories),
+    )
+    categories = range(n_categories)
+    truth = model.draw_parameters(design, rng, categories=categories)
+    while True:
+        try:
+            return truth, model.simulate(design, rng, categories=categories, parameters=truth)
+        except rb.RatingsError:
+            truth = model.draw_parameters(design, rng, categories=categories)

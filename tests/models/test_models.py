@@ -211,7 +211,8 @@ def suitable_ratings(model: RatingModel) -> rb.Ratings:
     item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
     noise = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 6)[rater] + rng.normal(0, 0.5, 180)
     rating = np.clip(np.round(1 + noise), 0, 2)
-    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater % 2})
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
+    frame["pool"] = np.where(rater % 2, "human", "llm")
     some = frame.sample(150, random_state=1)
     three = rb.Ratings.from_frame(some, pool="pool")
     try:

@@ -20,6 +20,8 @@ from scipy.stats import multivariate_normal
 import reliabayes as rb
 from hatch_build import Toolchain
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.judges.centring import KINDS, PanelCentring
+from reliabayes.families.judges.simulation import drawn_from_prior
 from reliabayes.inference import stan
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.log_odds_centring import LogOddsCentring
@@ -28,6 +30,7 @@ from reliabayes.models import Covariates, RatingModel
 from tests.conftest import REFERENCE
 from tests.designs import log_densities
 from tests.models.score_programs import sampled_at
+from tests.models.test_judge_panel import PANEL, panel
 
 Point = Mapping[str, Any]
 Program = Callable[[str], Path]
@@ -131,6 +134,58 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
         plain.append(density(compiled(name), plain_data(ratings, data), point))
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
+
+
+def test_sums_over_readings_of_judges_give_the_reference_density(compiled: Program) -> None:
+    rng = np.random.default_rng(8)
+    ratings = panel(3, gold=False)
+    problem = PANEL.problem(ratings)
+    centring = PANEL.start(problem).centring
+    assert isinstance(centring, PanelCentring)
+    data, raters = stan_data(problem, centring), list(ratings.raters)
+    judges = [raters.index(name) for name in problem.coords["judge"]]
+    plain_ = {
+        **plain_data(ratings, {**data, "G": 0}),
+        **{"G": 2, "F": 3, "group": problem.group + 1, "contrasts": problem.contrasts},
+        "family": np.maximum(problem.roles.family + 1, 0),
+        "has_own": placed(problem.answers.own_of >= 0, judges, len(raters)).astype(int),
+        "has_slip": placed(problem.answers.slip_of >= 0, judges, len(raters)).astype(int),
+    }
+
+    packaged, plain = [], []
+    for _ in range(POINTS):
+        point = drawn_from_prior(problem, rng, {})
+        sampled = PANEL.for_program(point, centring)
+        spreads = {kind: point[f"{kind}_spread"] for kind in KINDS}
+        spreads["misreading"] = spreads["misreading"][:, None]  # by family
+        effects = {
+            kind: (point[f"{kind}_log_odds"] - point[f"{kind}_location"]) / spread
+            for kind, spread in spreads.items()
+        }
+        names = [*(f"{kind}_{what}" for kind in KINDS for what in ("location", "spread"))]
+        at: dict[str, Any] = {name: point[name] for name in names}
+        at |= {name: at[name][0] for name in ("prevalence_spread", "people_spread")}
+        at |= {f"{kind}_effect": x for kind, x in effects.items()}
+        at["misreading_effect"] = effects["misreading"].swapaxes(0, 1)
+        places = {
+            "people_effect": (effects["people"], "person"),
+            "own": (point["own_log_odds"], "own_judge"),
+            "slip": (point["slip_log_odds"], "run_judge"),
+        }
+        for name, (values, dim) in places.items():
+            at[name] = placed(values, [raters.index(x) for x in problem.coords[dim]], len(raters))
+        slopes = centring.log_slopes(point)
+        packaged.append(density(stan.folder() / "judge_panel", data, sampled) - slopes)
+        plain.append(density(compiled("judge_panel"), plain_, at))
+
+    assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
+
+
+def placed(values: Any, places: list[int], size: int) -> Array:
+    """Values in some rows of as many as the given size; zeros elsewhere."""
+    found = np.zeros((size, *np.shape(values)[1:]))
+    found[places] = values
+    return found
 
 
 # Models with a distribution of true categories for each item, or a difficulty.
@@ -521,7 +576,7 @@ def plain_data(ratings: rb.Ratings, data: Point) -> dict[str, Any]:
         "rating": ratings.category + 1 if "K" in data else ratings.values,
         **{name: data[name] for name in ("K", "G", "X", "covariate") if name in data},
     }
-    if "G" in data:
+    if data.get("G"):
         plain["pool"] = rater_pool(ratings) + 1
     if "prior_cut" in data and data["K"] == 2:  # logit models: a mean, and ratings 0 or 1
         priors["prior_mean"] = priors["prior_cut"] * [-1, 1]

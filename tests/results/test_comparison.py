@@ -21,6 +21,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.families.normal.gaussian import SEED
 from reliabayes.finding_table import FindingTable
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.partitions import in_memory
 from reliabayes.results.comparison import stacking_weights
 from reliabayes.results.leave_one_out import LeaveOneOut
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 NUMBERS = r"Weighted has Pareto k up to 1\.\d\d \(at most 0\.70\) in 1 of 8 items, worst in 3"
 
-MODELS_WITH_EM = [model() for model in rb.MODELS if model.has_true_categories]
+MODELS_WITH_EM = [model() for model in rb.MODELS if issubclass(model, CategoryModel)]
 LEVEL = [0.9, -1.2, 0.1, 0.4, -0.6, 0.3]
 BINARY: dict[str, Any] = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7, "level": LEVEL}
 TWO_BINARY_POOLS: dict[str, Any] = {

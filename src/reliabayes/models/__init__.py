@@ -25,6 +25,7 @@ NAMES = (
     "Groupthink",
     "RaterGroupthink",
     "LatentTAP",
+    "JudgePanel",
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from reliabayes.models.groupthink import Groupthink
     from reliabayes.models.gstudy import GStudy
     from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
+    from reliabayes.models.judge_panel import JudgePanel
     from reliabayes.models.latent_tap import LatentTAP
     from reliabayes.models.logit_icc import LogitICC
     from reliabayes.models.logit_xcc import LogitXCC
@@ -104,6 +106,7 @@ __all__ = [
     "HalfNormal",
     "HalfStudentT",
     "HierarchicalDawidSkene",
+    "JudgePanel",
     "LatentTAP",
     "LogitICC",
     "LogitXCC",

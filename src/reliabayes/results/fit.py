@@ -42,11 +42,13 @@ from reliabayes.results.model import (
     ChoosesNodes,
     HasFacets,
     HasNewRaters,
+    HasPanel,
     HasTrueCategories,
     Model,
     RatesInCategories,
     TakesParts,
     no_facets,
+    no_panel,
     no_true_categories,
     problem_of,
     supports,
@@ -215,6 +217,8 @@ class Fit:
 
         See `reliabayes.results.shared_errors.SharedErrors`.
         """
+        if isinstance(self.model, HasPanel):  # which says how they err
+            return None
         return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
 
     def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -270,6 +274,25 @@ class Fit:
         """
         comparable = self.quantities.assign(by_pool(self.quantities, self.ratings))
         return Contrast.of(comparable, name, one, other, prob)
+
+    @cached_property
+    def panel(self) -> Any:
+        """Rates of groups, and how far judges can be trusted: `PanelResults`, of `JudgePanel`."""
+        if not isinstance(self.model, HasPanel):
+            raise no_panel(self.model)
+        return self.model.panel(self._draws())
+
+    def identified(self) -> pd.DataFrame:
+        """What the answers of people and judges determine, of `JudgePanel`.
+
+        Returns
+        -------
+        DataFrame
+            A row for the rates of true categories, and one for those of people's ratings:
+            independent views of an item, whether they suffice, and why.
+        """
+        table: pd.DataFrame = self.panel.identified.table()
+        return table
 
     @property
     def modes(self) -> pd.DataFrame:

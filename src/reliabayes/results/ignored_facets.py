@@ -8,7 +8,7 @@ from reliabayes.facets.suited_design import suited_design
 from reliabayes.partitions import AnyRatings, RatingsDataset, example_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
-from reliabayes.results.model import Cautions, Model
+from reliabayes.results.model import Cautions, HasPanel, Model
 from reliabayes.wording import joined
 
 WEIGHTY = 0.1  # proportion of repeated ratings from which on they change results
@@ -53,6 +53,8 @@ def ignored_facets(model: Model, ratings: AnyRatings) -> str:
     ratings : Ratings or RatingsDataset
         The data of the fit.
     """
+    if isinstance(model, HasPanel):
+        return ""
     if model.has_true_categories:
         return _repeated_votes(model, ratings)
     if isinstance(ratings, RatingsDataset) or model.has_facets:

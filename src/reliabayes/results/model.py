@@ -147,6 +147,14 @@ class HasFacets(Protocol):
 
 
 @runtime_checkable
+class HasPanel(Protocol):
+    """A model of people and judges, on items of some groups."""
+
+    def panel(self, posterior: Posterior[Any]) -> Any:
+        """Rates of groups, and how far judges can be trusted."""
+
+
+@runtime_checkable
 class Cautions(Protocol):
     """A model with something to say beside its results."""
 
@@ -234,6 +242,12 @@ def no_true_categories(model: Model) -> AttributeError:
     if model.has_true_categories:
         lacks = f"Raters of {name} follow each other: they have no accuracy of their own."
     return AttributeError(f"{lacks} Fit a model that has them, such as DawidSkene or RaterTAP.")
+
+
+def no_panel(model: Model) -> AttributeError:
+    """That a model knows no judges."""
+    name = type(model).__name__
+    return AttributeError(f"{name} does not tell judges from people; fit JudgePanel instead.")
 
 
 def no_facets(model: Model) -> ValueError:

@@ -137,7 +137,7 @@ def _note_on_accuracy(
     posterior: Posterior[Any], quantities: xr.Dataset, parameters: Sequence[Parameter]
 ) -> str:
     n_raters = posterior.ratings.n_raters
-    if n_raters >= FEW:
+    if n_raters >= FEW or not _log_priors(posterior, parameters):
         return ""
     accuracy = quantities["accuracy"]
     mean = accuracy.mean("rater") if "rater" in accuracy.dims else accuracy

@@ -1,0 +1,169 @@
+"""Judge studies: whether LLM judges may be trusted, and which system is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.families.judges.identification import Identification, Of, identification
+from reliabayes.families.judges.missing import missing_answers, warning_of_missing
+from reliabayes.families.judges.problem import PanelProblem
+from reliabayes.families.judges.rates import Items
+from reliabayes.families.judges.results import PanelResults
+from reliabayes.models.judge_panel import JudgePanel
+from reliabayes.ratings import Ratings
+from reliabayes.results.contrast import Contrast
+from reliabayes.results.fit import Fit
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class JudgeStudy:
+    """Answers of systems, judged by people and by LLM judges: rates, comparisons, and trust.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Ratings of items, each an answer of a system, by people and by judges.
+    human : str or sequence, optional
+        Names of the pools of people, or their ids, as of `JudgePanel`.
+    family : mapping, optional
+        Family of each judge; by default the provider in its name.
+    fit : mapping, optional
+        Arguments of `JudgePanel.fit`, such as ``{"seed": 1}``.
+    **options : Any
+        Further arguments of `JudgePanel`, such as ``group="system"``.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        The ratings.
+    model : JudgePanel
+        The model of people and judges.
+    """
+
+    ratings: Ratings
+    model: JudgePanel
+    arguments: Mapping[str, Any] = field(repr=False)
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        human: Any = None,
+        family: Any = None,
+        *,
+        fit: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        object.__setattr__(self, "ratings", ratings)
+        object.__setattr__(self, "model", JudgePanel(human=human, family=family, **options))
+        object.__setattr__(self, "arguments", dict(fit or {}))
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The posterior given all answers."""
+        return self.model.fit(self.ratings, **self.arguments)
+
+    @cached_property
+    def people_only(self) -> Fit | None:
+        """The posterior given the ratings by people alone; None if nobody rated."""
+        is_person = self.problem.roles.is_person
+        if not is_person.any():
+            return None
+        people = self.ratings.subset(raters=self.ratings.raters[is_person])
+        human = tuple(people.raters)
+        return JudgePanel(**{**vars(self.model), "human": human, "family": ()}).fit(
+            people, **self.arguments
+        )
+
+    @cached_property
+    def problem(self) -> PanelProblem:
+        """What the posterior depends on."""
+        return self.model.problem(self.ratings)
+
+    @property
+    def results(self) -> PanelResults:
+        """All that the posterior tells of the panel."""
+        found: PanelResults = self.fit.panel
+        return found
+
+    def identified(self) -> Identification:
+        """What the answers determine; costs no fit."""
+        return identification(self.ratings, self.problem)
+
+    def rates(
+        self, of: Of = "people", items: Items = "population", prob: float = 0.9
+    ) -> pd.DataFrame:
+        """Rates of each group with judges, beside those by people alone.
+
+        Parameters
+        ----------
+        of, items, prob
+            As of `PanelResults.rates`.
+
+        Returns
+        -------
+        DataFrame
+            As of `PanelResults.rates`. If the ratings by people alone determine the same, also
+            median and interval by these (``people_only``, ``people_only_lower_90``,
+            ``people_only_upper_90``), and ``labels_saved``, how many further ratings by people
+            would make that interval as short.
+        """
+        table = self.results.rates(of, items, prob)
+        if self.people_only is None:
+            return table
+        if of == "truth" and self.people_only.panel.identified.truth == "no":
+            return table
+        alone = self.people_only.panel.rates(of, "population", prob).reindex(table.index)
+        lower, upper = table.columns[-2:]
+        width, own = alone[upper] - alone[lower], table[upper] - table[lower]
+        is_label = self.problem.roles.is_person[self.ratings.rater]
+        of_group = self.problem.group[self.ratings.item[is_label]]
+        labels = np.bincount(of_group, minlength=self.problem.size("group"))
+        labels = np.repeat(labels, len(table) // len(labels))
+        return table.assign(
+            people_only=alone["median"],
+            **{f"people_only_{name}": alone[name] for name in (lower, upper)},
+            labels_saved=(labels * ((width / own) ** 2 - 1)).round(),
+        )
+
+    def contrast(self, one: Any, other: Any, **options: Any) -> Contrast:
+        """How much higher a rate is in one group than in another; see `PanelResults.contrast`."""
+        return self.results.contrast(one, other, **options)
+
+    def ranks(self, **options: Any) -> pd.DataFrame:
+        """Ranks of groups by a rate; see `PanelResults.ranks`."""
+        return self.results.ranks(**options)
+
+    def judges(self, prob: float = 0.9) -> pd.DataFrame:
+        """Sensitivity, specificity and more of each judge; see `PanelResults.judges`."""
+        return self.results.judges(prob)
+
+    def misreadings(self, prob: float = 0.9) -> pd.DataFrame:
+        """What families take for what; see `PanelResults.misreadings`."""
+        return self.results.misreadings(prob)
+
+    def effective_votes(self, kind: str = "kish", prob: float = 0.9) -> pd.Series[Any]:
+        """How many independent votes judges are worth; see `PanelResults.effective_votes`."""
+        return self.results.effective_votes(kind, prob)
+
+    def replaceable(self, judge: Any, epsilon: float = 0.1, prob: float = 0.9) -> pd.Series[Any]:
+        """Whether a judge may replace a person; see `PanelResults.replaceable`."""
+        return self.results.replaceable(judge, epsilon, prob)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What to know before any number: who is who, what is determined, and what is missing."""
+        found = [self.problem.roles.how, self.identified().why]
+        if self.problem.n_dropped:
+            found.append(
+                f"{self.problem.n_dropped} ratings repeat a person's rating of an item; a person "
+                "has one vote on each."
+            )
+        if self.problem.size("judge"):
+            found.append(warning_of_missing(missing_answers(self.ratings, self.problem)))
+        return [text for text in found if text]

@@ -1,0 +1,216 @@
+"""Judge panels: the density against sums over all that is hidden, and its gradients."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.families.judges import density, starts
+from reliabayes.families.judges.problem import PanelProblem
+from reliabayes.families.judges.simulation import drawn_from_prior
+from tests.designs import four_point_moves, four_point_slopes, gradients
+from tests.judge_answers import answers
+
+FAMILIES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
+PANEL = rb.JudgePanel(human="human", family=FAMILIES, group="system")
+
+
+def panel(
+    categories: int, seed: int = 1, scale: Any = "ordered", *, gold: bool = True
+) -> rb.Ratings:
+    """Some answers of two people and of four judges in three families, some of them in two runs."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"answer {item}", rater, "human" if rater in "pq" else "llm", run, "xy"[item % 2])
+        for item in range(8)
+        for rater in ("p", "q", *FAMILIES)
+        for run in ((1, 2) if rater in ("a1", "b1") else (1,))
+        if rng.random() < 0.8
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "pool", "run", "system"])
+    frame["rating"] = np.append(
+        np.arange(categories), rng.integers(0, categories, len(frame) - categories)
+    )
+    known = {"answer 2": 0.0, "answer 3": 1.0}
+    return rb.Ratings.from_frame(
+        frame.assign(gold=frame["item"].map(known)),
+        pool="pool",
+        gold="gold" if gold else None,
+        facets=["run", "system"],
+        scale=scale,
+        categories=range(categories),
+    )
+
+
+def drawn(problem: PanelProblem, seed: int) -> dict[str, Array]:
+    return dict(drawn_from_prior(problem, np.random.default_rng(seed), {}))
+
+
+@pytest.mark.parametrize(("categories", "scale"), [(2, "nominal"), (3, "ordered"), (5, "ordered")])
+def test_density_is_the_sum_over_true_categories_and_all_readings(
+    categories: int, scale: str
+) -> None:
+    ratings = panel(categories, scale=scale)
+    problem = PANEL.problem(ratings)
+    point = drawn(problem, 2)
+
+    found = PANEL.log_likelihood(point, problem)
+
+    assert found == pytest.approx(summed(point, problem, ratings), abs=1e-9)
+
+
+def summed(point: dict[str, Array], problem: PanelProblem, ratings: rb.Ratings) -> float:
+    """Log-probability of all answers, item by item, by every state of all that is hidden."""
+    k, ids = problem.n_categories, problem.coords
+    families = list(ids["family"])
+    total = 0.0
+    for item, name in enumerate(ratings.items):
+        rows = np.flatnonzero(ratings.item == item)
+        group = "xy".index("xy"[int(name.split()[1]) % 2])
+        prevalence = softmax(problem.contrasts @ point["prevalence_log_odds"][group])
+        gold = -1 if ratings.gold_category is None else ratings.gold_category[item]
+        probability = 0.0
+        for truth in range(k):
+            if gold not in (-1, truth):
+                continue
+            of_truth = prevalence[truth]
+            for row in rows:
+                rater = ratings.raters[ratings.rater[row]]
+                if rater in ("p", "q"):
+                    level = point["people_log_odds"]["pq".index(rater)]
+                    of_truth *= matrix(level, point, len(families), k)[truth, ratings.category[row]]
+            for at, family in enumerate(families):
+                misread = matrix(point["misreading_log_odds"][group, at], point, at, k)[truth]
+                of_truth *= misread @ [
+                    said_by_family(family, at, reading, rows, point, problem, ratings)
+                    for reading in range(k)
+                ]
+            probability += of_truth
+        total += float(np.log(probability))
+    return total
+
+
+def said_by_family(
+    family: str,
+    at: int,
+    reading: int,
+    rows: Any,
+    point: dict[str, Array],
+    problem: PanelProblem,
+    ratings: rb.Ratings,
+) -> float:
+    """Probability of what all judges of a family say of an item that it reads as a category."""
+    k, found = problem.n_categories, 1.0
+    for judge in (name for name, own in FAMILIES.items() if own == family):
+        of_judge = [row for row in rows if ratings.raters[ratings.rater[row]] == judge]
+        own = np.eye(k)
+        if family == "a":
+            level = point["own_log_odds"][list(problem.coords["own_judge"]).index(judge)]
+            own = matrix(level, point, at, k)
+        slip = np.eye(k)
+        if judge in problem.coords["run_judge"]:
+            level = point["slip_log_odds"][list(problem.coords["run_judge"]).index(judge)]
+            slip = matrix(level, point, at, k)
+        found *= sum(
+            own[reading, lasting]
+            * np.prod([slip[lasting, ratings.category[row]] for row in of_judge])
+            for lasting in range(k)
+        )
+    return found
+
+
+def matrix(level: Array, point: dict[str, Array], population: int, k: int) -> Array:
+    """Probabilities of answers, error by error."""
+    found = np.zeros((k, k))
+    for truth, category in product(range(k), repeat=2):
+        if truth == category:
+            found[truth, category] = 1.0
+        elif k <= 4:
+            found[truth, category] = np.exp(level[truth * (k - 1) + category - (category > truth)])
+        else:
+            decay = np.exp(point["log_decay"][population])
+            to = softmax(
+                [
+                    -np.inf
+                    if other == truth
+                    else (rb_contrasts(k) @ point["popularity"][population])[other]
+                    - decay * (abs(other - truth) - 1)
+                    for other in range(k)
+                ]
+            )
+            found[truth, category] = np.exp(level[truth]) * to[category]
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def rb_contrasts(k: int) -> Array:
+    """Orthogonal columns that sum to 0, so that any two rows differ by a vector of length 1."""
+    found = np.zeros((k, k - 1))
+    for column in range(k - 1):
+        found[: column + 1, column] = -1
+        found[column + 1, column] = column + 1
+        found[:, column] /= np.linalg.norm(found[:, column]) * np.sqrt(2)
+    return found
+
+
+@pytest.mark.parametrize("categories", [2, 5])
+def test_derivatives_in_python_are_those_of_finite_differences(categories: int) -> None:
+    problem = PANEL.problem(panel(categories))
+    point = drawn(problem, 3)
+
+    _, found = density.log_likelihood_with_gradient(point, problem)
+
+    for name, slope in found.items():
+        moves = four_point_moves(slope.size).reshape(-1, *slope.shape)
+        values = [
+            density.log_likelihood({**point, name: point[name] + move}, problem) for move in moves
+        ]
+        assert slope.ravel() == pytest.approx(four_point_slopes(values), abs=1e-6)
+
+
+@pytest.mark.parametrize("categories", [2, 5])
+def test_gradient_of_the_program_is_that_of_finite_differences(categories: int) -> None:
+    found, expected = gradients(PANEL, panel(categories), 4)
+
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_centring_is_undone_by_its_inverse() -> None:
+    problem = PANEL.problem(panel(3))
+    start = PANEL.start(problem)
+    point = drawn(problem, 5)
+    centring = start.centring
+    assert centring is not None
+
+    back = starts.complete(centring.restored(centring.sampled(point)), problem)  # type: ignore[attr-defined]
+
+    assert set(back) == set(point)
+    for name, value in point.items():
+        assert back[name] == pytest.approx(value)
+
+
+def test_further_runs_of_a_judge_alone_in_its_family_merge_with_its_readings() -> None:
+    problem = PANEL.problem(panel(2))
+
+    assert list(problem.coords["own_judge"]) == ["a1", "a2"]
+    assert list(problem.coords["run_judge"]) == ["a1", "b1"]
+
+
+@pytest.mark.slow
+def test_rates_and_errors_are_recovered() -> None:
+    found = answers(3, "self-preferring", by_system=1000, labelled=300)
+
+    fit = rb.JudgePanel(group="system").fit(found.ratings, seed=1, chains=2, progress=False)
+
+    table = fit.summary(names=["prevalence", "accuracy"])
+    is_good = found.is_good.groupby(found.is_good.index.str[:2]).mean()
+    for system, rate in is_good.items():
+        mean, sd = map(float, table.loc[f"prevalence[{system}, 1]", ["mean", "sd"]])
+        assert mean == pytest.approx(rate, abs=3 * sd)
+    assert fit.diagnostics().problems == []
