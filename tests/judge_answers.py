@@ -31,7 +31,7 @@ class Answers(NamedTuple):
 
     @property
     def ratings(self) -> rb.Ratings:
-        return rb.Ratings.from_frame(self.table, pool="pool", facets=["run", "system"])
+        return rb.Ratings.from_frame(self.table, pool="pool", facets=["run"], group="system")
 
 
 def answers(

@@ -46,7 +46,7 @@ def intervals(found: Answers, seed: int) -> dict[str, Interval]:
     people = ratings.subset(raters=PEOPLE)
     for name, data, human in (("", ratings, "human"), ("people alone: ", people, PEOPLE)):
         with warnings.catch_warnings(action="ignore"):
-            fit = rb.JudgePanel(human=human, group="system").fit(data, seed=seed, **OPTIONS)
+            fit = rb.JudgePanel(human=human).fit(data, seed=seed, **OPTIONS)
         for of in ("truth", "people"):
             true = [rate_by_people(x) if of == "people" else x for x in TRUE_RATES]
             draws = fit.panel.rate_draws(of).sel(category=1).values

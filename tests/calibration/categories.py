@@ -106,7 +106,8 @@ def judged(
     design = Ratings.from_frame(
         frame,
         pool="pool",
-        facets=["run", "system"],
+        facets=["run"],
+        group="system",
         scale="ordered",
         categories=range(n_categories),
     )

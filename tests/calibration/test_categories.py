@@ -49,12 +49,12 @@ def crowd_of_25() -> pd.DataFrame:
 
 
 PANELS: dict[str, tuple[rb.JudgePanel, int]] = {
-    "two categories": (rb.JudgePanel(family=FAMILIES, group="system"), 2),
+    "two categories": (rb.JudgePanel(family=FAMILIES), 2),
     "not pooled": (
-        rb.JudgePanel(family=FAMILIES, group="system", pooling="none", misreading="shared"),
+        rb.JudgePanel(family=FAMILIES, pooling="none", misreading="shared"),
         3,
     ),
-    "five ordered": (rb.JudgePanel(family=FAMILIES, group="system"), 5),
+    "five ordered": (rb.JudgePanel(family=FAMILIES), 5),
 }
 
 

@@ -19,7 +19,7 @@ from tests.designs import four_point_moves, four_point_slopes, gradients
 from tests.judge_answers import answers
 
 FAMILIES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
-PANEL = rb.JudgePanel(human="human", family=FAMILIES, group="system")
+PANEL = rb.JudgePanel(human="human", family=FAMILIES)
 
 
 def panel(
@@ -29,7 +29,7 @@ def panel(
     rng = np.random.default_rng(seed)
     rows = [
         (f"answer {item}", rater, "human" if rater in "pq" else "llm", run, "xy"[item % 2])
-        for item in range(8)
+        for item in range(5)
         for rater in ("p", "q", *FAMILIES)
         for run in ((1, 2) if rater in ("a1", "b1") else (1,))
         if rng.random() < 0.8
@@ -43,7 +43,8 @@ def panel(
         frame.assign(gold=frame["item"].map(known)),
         pool="pool",
         gold="gold" if gold else None,
-        facets=["run", "system"],
+        facets=["run"],
+        group="system",
         scale=scale,
         categories=range(categories),
     )
@@ -206,7 +207,7 @@ def test_further_runs_of_a_judge_alone_in_its_family_merge_with_its_readings() -
 def test_rates_and_errors_are_recovered() -> None:
     found = answers(3, "self-preferring", by_system=1000, labelled=300)
 
-    fit = rb.JudgePanel(group="system").fit(found.ratings, seed=1, chains=2, progress=False)
+    fit = rb.JudgePanel().fit(found.ratings, seed=1, chains=2, progress=False)
 
     table = fit.summary(names=["prevalence", "accuracy"])
     is_good = found.is_good.groupby(found.is_good.index.str[:2]).mean()

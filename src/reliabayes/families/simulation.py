@@ -94,17 +94,19 @@ def require_known(given: Iterable[str], names: Iterable[str], model: object) -> 
 
 
 def rated(design: pd.DataFrame | Ratings, rating: Any, **reading: Any) -> Ratings:
-    """Ratings of a design: a table with the columns item and rater, and pool if there are pools.
+    """Ratings of a design: a table with the columns item and rater, and pool, group or block if any.
 
     Of ratings the facets are kept; a table has none.
     """
     facets: list[str] = []
     if isinstance(design, Ratings):
         facets, design = list(design.facets), design.to_frame()
-    kept = [name for name in ("item", "rater", "pool", *facets) if name in design]
+    columns = [name for name in ("pool", "group", "block") if name in design]
     return Ratings.from_frame(
-        design[kept].assign(rating=rating),
-        pool="pool" if "pool" in design else None,
+        design[["item", "rater", *columns, *facets]].assign(rating=rating),
+        pool="pool" if "pool" in columns else None,
+        group="group" if "group" in columns else None,
+        block="block" if "block" in columns else None,
         replicates="keep",
         facets=facets,
         **reading,

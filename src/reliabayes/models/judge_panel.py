@@ -73,8 +73,6 @@ class JudgePanel(RatingModel[PanelProblem]):
     family : mapping, optional
         Family of each judge. By default the provider in the judge's name; judges without one are
         one family, by the name of their pool.
-    group : str, optional
-        Facet of the ratings that says which group an item is of. By default items have one group.
     pooling : {"partial", "none"}, default "partial"
         Whether prevalences of the groups come from a population.
     misreading : {"by_group", "shared"}, default "by_group"
@@ -122,7 +120,6 @@ class JudgePanel(RatingModel[PanelProblem]):
 
     human: Any = None
     family: Any = None
-    group: str | None = None
     pooling: Pooling = "partial"
     misreading: Misreading = "by_group"
     trust: Trust = "none"
@@ -172,7 +169,7 @@ class JudgePanel(RatingModel[PanelProblem]):
             for name in ("people_location", "misreading_location", "own", "slip"):
                 mean, sd = numbers[name]
                 numbers[name] = np.array([mean - np.log(k - 1), sd])
-        group, groups = groups_of(ratings, self.group)
+        group, groups = groups_of(ratings)
         return panel_problem(
             ratings,
             roles=self._roles(ratings),

@@ -28,7 +28,8 @@ class JudgeStudy:
     Parameters
     ----------
     ratings : Ratings
-        Ratings of items, each an answer of a system, by people and by judges.
+        Ratings of items, each an answer of a system, by people and by judges; read with
+        ``group=...``, the column of the systems.
     human : str or sequence, optional
         Names of the pools of people, or their ids, as of `JudgePanel`.
     family : mapping, optional
@@ -36,7 +37,7 @@ class JudgeStudy:
     fit : mapping, optional
         Arguments of `JudgePanel.fit`, such as ``{"seed": 1}``.
     **options : Any
-        Further arguments of `JudgePanel`, such as ``group="system"``.
+        Further arguments of `JudgePanel`, such as ``misreading="shared"``.
 
     Attributes
     ----------

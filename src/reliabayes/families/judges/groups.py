@@ -11,19 +11,16 @@ from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.judges.problem import ALL
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.facet_design import has_one
 from reliabayes.wording import listed
 
 
-def groups_of(ratings: Ratings, facet: str | None) -> tuple[Codes, pd.Index[Any]]:
-    """Group of each item, and names of the groups.
+def groups_of(ratings: Ratings) -> tuple[Codes, pd.Index[Any]]:
+    """Group of each item, and names of the groups; one group if items have none.
 
     Parameters
     ----------
     ratings : Ratings
         The ratings.
-    facet : str, optional
-        Facet with one level for each item. By default all items are of one group.
 
     Returns
     -------
@@ -35,19 +32,13 @@ def groups_of(ratings: Ratings, facet: str | None) -> tuple[Codes, pd.Index[Any]
     Raises
     ------
     RatingsError
-        There is no such facet, or an item has several levels of it.
+        Some items have a group, and others have none.
     """
-    if facet is None:
+    if ratings.item_group is None:
         return np.zeros(ratings.n_items, np.int32), pd.Index([ALL])
-    codes, names = ratings.positions(facet)
-    if not has_one(ratings.item, codes):
-        first = np.zeros(ratings.n_items, codes.dtype)
-        first[ratings.item] = codes
-        several = np.unique(ratings.item[first[ratings.item] != codes])
-        rule = "each item must have one group"
-        found = f"several of {listed(list(ratings.items[several]))}"
-        remedy = "Let items be answers: give those of different groups different ids."
-        raise RatingsError([Fault(facet, rule, found, remedy)])
-    group = np.zeros(ratings.n_items, np.int32)
-    group[ratings.item] = codes
-    return group, names
+    if (is_unknown := ratings.item_group < 0).any():
+        rule = "each item must have a group, or none"
+        found = f"no group of {listed(list(ratings.items[is_unknown]))}"
+        remedy = "Fill the column in, or leave group=... out."
+        raise RatingsError([Fault("group", rule, found, remedy)])
+    return ratings.item_group, ratings.groups
