@@ -44,7 +44,7 @@ ORDER = (
     ("models.covariates", "models.priors"),
     ("families",),
     ("models",),
-    ("recommendation",),
+    ("judge_study", "recommendation"),
     ("plots",),
     ("simulate",),
     ("html_report",),

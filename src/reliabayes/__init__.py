@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.errors import RatingsError as RatingsError
     from reliabayes.errors import SamplingError as SamplingError
     from reliabayes.html_report.page import report as report
+    from reliabayes.judge_study import JudgeStudy as JudgeStudy
     from reliabayes.models import MACE as MACE
     from reliabayes.models import MODELS as MODELS
     from reliabayes.models import TAP as TAP
@@ -81,6 +82,7 @@ else:
         "Contrast": "reliabayes.results.contrast",
         "ConvergenceWarning": "reliabayes.errors",
         "Fit": "reliabayes.results.fit",
+        "JudgeStudy": "reliabayes.judge_study",
         "LeaveOneOut": "reliabayes.results.leave_one_out",
         "Plan": "reliabayes.results.plan",
         "PointEstimate": "reliabayes.results.point_estimate",

@@ -18,6 +18,7 @@ from reliabayes.families.judges.simulation import drawn_from_prior
 from tests.designs import four_point_moves, four_point_slopes, gradients
 from tests.judge_answers import answers
 
+PEOPLE = ["person 1", "person 2", "person 3"]
 FAMILIES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
 PANEL = rb.JudgePanel(human="human", family=FAMILIES)
 
@@ -201,6 +202,62 @@ def test_further_runs_of_a_judge_alone_in_its_family_merge_with_its_readings() -
 
     assert list(problem.coords["own_judge"]) == ["a1", "a2"]
     assert list(problem.coords["run_judge"]) == ["a1", "b1"]
+
+
+def test_people_are_never_guessed_in_silence() -> None:
+    table = answers(1, by_system=5, labelled=3).table.replace({"human": "team"})
+    ratings = rb.Ratings.from_frame(table, pool="pool", facets=["run"], group="system")
+
+    with pytest.raises(rb.RatingsError, match="it must be clear which raters are people"):
+        rb.JudgePanel().problem(ratings)
+
+    assert list(rb.JudgePanel(human="team").problem(ratings).coords["person"]) == PEOPLE
+
+
+def test_families_are_the_providers_in_names_of_judges_or_else_pools() -> None:
+    names = {"judge 1": "openai/gpt-4o", "judge 2": "ChatGPT (2)", "judge 3": "other"}
+    table = answers(1, by_system=5, labelled=3).table.replace(names)
+    ratings = rb.Ratings.from_frame(table, pool="pool", facets=["run"], group="system")
+
+    roles = rb.JudgePanel().problem(ratings).roles
+
+    assert list(roles.families) == ["llm", "openai"]
+    assert "llm: other; openai: ChatGPT (2) and openai/gpt-4o" in roles.how
+
+
+@pytest.mark.parametrize(
+    ("raters", "truth", "people"),
+    [
+        (PEOPLE, "yes", "yes"),
+        (PEOPLE[:2], "no", "yes"),
+        ([*PEOPLE[:2], "judge 1"], "just", "yes"),
+        ([PEOPLE[0], "judge 1"], "no", "yes"),
+        (["judge 1", "judge 2"], "no", "no"),
+    ],
+)
+def test_answers_tell_what_as_many_independent_views_determine(
+    raters: list[str], truth: str, people: str
+) -> None:
+    table = answers(1, by_system=5, labelled=3).table
+    table = table[table["rater"].isin(raters)]
+    ratings = rb.Ratings.from_frame(table, pool="pool", facets=["run"], group="system")
+    human = [rater for rater in raters if rater in PEOPLE]
+
+    found = rb.JudgeStudy(ratings, human=human).identified()
+
+    assert (found.truth, found.people_rate) == (truth, people)
+
+
+def test_ratings_of_a_trusted_person_are_true() -> None:
+    table = answers(1, by_system=5, labelled=3).table
+    table = table[~table["rater"].isin(PEOPLE[1:])]
+    ratings = rb.Ratings.from_frame(table, pool="pool", facets=["run"], group="system")
+
+    study = rb.JudgeStudy(ratings, trust="person")
+
+    assert study.problem.n_people == 0
+    assert (study.problem.mixture.kind >= 2).sum() > 0
+    assert study.identified().truth == "yes"
 
 
 @pytest.mark.slow

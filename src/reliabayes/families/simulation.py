@@ -94,7 +94,7 @@ def require_known(given: Iterable[str], names: Iterable[str], model: object) -> 
 
 
 def rated(design: pd.DataFrame | Ratings, rating: Any, **reading: Any) -> Ratings:
-    """Ratings of a design: a table with the columns item and rater, and pool, group or block if any.
+    """Ratings of a design: a table with columns item and rater, and pool, group or block if any.
 
     Of ratings the facets are kept; a table has none.
     """

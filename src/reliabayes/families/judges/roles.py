@@ -129,6 +129,8 @@ def _people(ratings: Ratings, human: Collection[Any] | None, is_model: Mask) -> 
     names = ratings.pools.map(str)
     if human is not None:
         wanted = list(human)
+        if not wanted:
+            return np.zeros(ratings.n_raters, bool), "No rater is a person."
         if ratings.rater_pool is not None and ratings.pools.isin(wanted).sum() == len(wanted):
             found = ratings.pools.isin(wanted)[ratings.rater_pool]
             return found, f"People are the raters of the pool {joined(list(map(str, wanted)))}."
@@ -148,7 +150,7 @@ def _people(ratings: Ratings, human: Collection[Any] | None, is_model: Mask) -> 
         return ~is_model, "People are all raters whose names are not those of models."
     rule = "it must be clear which raters are people"
     found_text = "no pool named human, and no rater with the name of a model"
-    remedy = "Pass human=... with the names of their pools or their ids."
+    remedy = "Pass human=... with the names of their pools or their ids, or human=[] without any."
     raise RatingsError([Fault("human", rule, found_text, remedy)])
 
 

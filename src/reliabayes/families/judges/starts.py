@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -257,8 +258,8 @@ def _own_levels(
             continue
         move = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0)
         mean = point[name] + np.clip(move, -LARGEST_MOVE, LARGEST_MOVE)
-        units = len(mean)
-        own[kind] = (mean.reshape(units, -1), precision.reshape(units, -1))
+        shape = len(mean), math.prod(mean.shape[1:])
+        own[kind] = (mean.reshape(shape), precision.reshape(shape))
     return own, sds
 
 
