@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 import reliabayes as rb
@@ -50,6 +49,6 @@ def _as_csv(ratings: rb.Ratings) -> str:
     for name in ("rating", "gold"):
         if ratings.scale == "numeric" and name in frame:
             known = frame[name].dropna()
-            are_whole = bool((known == np.rint(known)).all() and (known.abs() < 2**53).all())
+            are_whole = bool((known % 1 == 0).all() and (known.abs() < 2**53).all())
             frame[name] = frame[name].astype("Int64") if are_whole else frame[name]
     return csv_text(frame, index=False)

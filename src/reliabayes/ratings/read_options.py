@@ -19,11 +19,10 @@ from reliabayes.choices import (
 )
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_file_options
-from reliabayes.ratings.facets import Facets, facet_columns
+from reliabayes.ratings.facets import ROLES, Facets, facet_columns
 from reliabayes.wording import shown
 
 FLAGS = ("tidy", "guess", "percent")
-ROLES = ("item", "rater", "rating", "pool", "gold", "group", "block")
 DEFAULT_COLUMNS: Mapping[str, str] = {role: role for role in NEEDED}
 
 

@@ -62,9 +62,8 @@ def mturk(
             source, (question or "").removeprefix(ANSWER) or None, list(answers)
         )
         value = answers[asked]
-        status = table.get("AssignmentStatus", pd.Series("", table.index))
         conditions = {
-            "rejected": status == "Rejected",
+            "rejected": table["AssignmentStatus"] == "Rejected",
             "no worker": table["WorkerId"].isna(),
             "several choices": value == SEVERAL,
             "no answer": value.isna(),
@@ -99,5 +98,5 @@ MTURK = Tool(
     name="mturk",
     title="Mechanical Turk",
     read=mturk,
-    is_header=lambda names: {"HITId", "WorkerId"} <= set(names),
+    is_header=lambda names: {"HITId", "WorkerId", "AssignmentStatus"} <= set(names),
 )
