@@ -16,6 +16,7 @@ from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
+from reliabayes.agreement.scales import weight_table
 from reliabayes.agreement.spearman_brown import spearman_brown
 from reliabayes.agreement.specific import specific_agreement
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
@@ -52,6 +53,7 @@ __all__ = [
     "spearman_rho",
     "specific_agreement",
     "unanimous_agreement",
+    "weight_table",
     "which_icc",
 ]
 

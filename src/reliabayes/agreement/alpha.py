@@ -21,12 +21,16 @@ from reliabayes.agreement.distance import (
 )
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
-from reliabayes.agreement.scales import category_positions, category_values, squared
+from reliabayes.agreement.scales import (
+    category_positions,
+    category_values,
+    distance_on_scale,
+    require_ratio_scale,
+    squared,
+)
 from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array, Codes
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
-from reliabayes.wording import listed
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio", "circular", "bipolar"]
 
@@ -158,24 +162,10 @@ def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
     if metric not in get_args(Metric):
         known = ", ".join(get_args(Metric))
         raise ValueError(f"metric must be one of {known}, or a function, not {metric!r}.")
-    if metric == "ratio" and ratings.scale != "numeric":
-        rule = 'ratings must be on a numeric scale for the metric "ratio"'
-        found = f"the {ratings.scale} categories {listed(ratings.categories)}"
-        remedy = 'If they are numbers, read them with scale="numeric".'
-        raise RatingsError([Fault("rating", rule, found, remedy)])
+    if metric == "ratio":
+        require_ratio_scale(ratings, 'the metric "ratio"')
     values = category_positions(ratings)
-    if metric == "ratio" and values[0] < 0:
-        rule = 'ratings must be non-negative numbers for the metric "ratio"'
-        raise RatingsError([Fault("rating", rule, listed(ratings.categories), 'Pass "interval".')])
-    return Custom.of(values, _pairwise(metric, values[0], values[-1]))
-
-
-def _pairwise(metric: str, low: float, high: float) -> Pairwise:
-    if metric == "circular":
-        return lambda c, k: np.sin(np.pi * (c - k) / (1 + high - low)) ** 2
-    if metric == "bipolar":
-        return lambda c, k: ratio((c - k) ** 2, (c + k - 2 * low) * (2 * high - c - k), 0.0)
-    return lambda c, k: ratio(c - k, c + k, 0.0) ** 2
+    return Custom.of(values, distance_on_scale(metric, values[0], values[-1]))
 
 
 def _ordinal(ratings: Ratings, name: str) -> Coefficient:

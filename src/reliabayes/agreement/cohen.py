@@ -10,7 +10,7 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
-from reliabayes.agreement.scales import Weights, least_weight, weight_table
+from reliabayes.agreement.scales import Weights, agreement_weights, least_weight
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -30,10 +30,12 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     ----------
     ratings : Ratings or RatingsDataset
         By two raters; select them with ``ratings.subset(raters=[...])``.
-    weights : {"linear", "quadratic"} or array (K, K), optional
+    weights : str or array (K, K), optional
         Agreement weight of two categories. By default 1 for the same category and 0 otherwise.
-        Linear weights decrease from 1 to 0 with the distance of the categories, quadratic weights
-        with its square; distances are differences of numbers, or ranks of ordered categories.
+        "linear", "quadratic", "ordinal", "radical", "ratio", "circular" and "bipolar" weights
+        decrease from 1 to 0 with a distance of the categories, for which `weight_table` has the
+        formulas; distances are differences of numbers, or ranks of ordered categories. An array
+        has the categories of the first rater in rows, and need not be symmetric.
 
     Returns
     -------
@@ -44,8 +46,8 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     Raises
     ------
     RatingsError
-        There are not exactly two raters, or linear or quadratic weights are asked for and the
-        categories are nominal.
+        There are not exactly two raters, or the weights need an order or numbers, and the
+        categories have none.
 
     References
     ----------
@@ -61,7 +63,8 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     >>> rb.agreement.cohen_kappa(ratings)
     Cohen's kappa: 0.5
     """
-    return _of_two_raters(ratings, "Cohen's kappa", _cohen(ratings, weights))
+    kappa = _cohen(ratings, weights, is_symmetric=False)
+    return _of_two_raters(ratings, "Cohen's kappa", kappa)
 
 
 @of_datasets
@@ -77,8 +80,8 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     ----------
     ratings : Ratings or RatingsDataset
         By two raters.
-    weights : {"linear", "quadratic"} or array (K, K), optional
-        As for `cohen_kappa`.
+    weights : str or array (K, K), optional
+        As for `cohen_kappa`, but symmetric.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     >>> rb.agreement.scott_pi(ratings)
     Scott's pi: 0.4667
     """
-    agreement = weight_table(ratings, weights)
+    agreement = agreement_weights(ratings, weights)
 
     def expected(table: Array) -> Array:
         size = table.sum((-2, -1))
@@ -126,8 +129,8 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     ----------
     ratings : Ratings or RatingsDataset
         By at least two raters.
-    weights : {"linear", "quadratic"} or array (K, K), optional
-        As for `cohen_kappa`.
+    weights : str or array (K, K), optional
+        As for `cohen_kappa`, but symmetric.
 
     Returns
     -------
@@ -137,8 +140,8 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     Raises
     ------
     RatingsError
-        The raters are anonymous, or linear or quadratic weights are asked for and the categories
-        are nominal.
+        The raters are anonymous, or the weights need an order or numbers, and the categories have
+        none.
 
     References
     ----------
@@ -180,9 +183,11 @@ def _require_two_raters(ratings: Ratings) -> None:
         raise RatingsError([Fault("rater", rule, f"{ratings.n_raters}", remedy)])
 
 
-def _cohen(ratings: Ratings, weights: Weights | None) -> ChanceCorrection:
+def _cohen(
+    ratings: Ratings, weights: Weights | None, *, is_symmetric: bool = True
+) -> ChanceCorrection:
     """Cohen's kappa of tables (..., K, K)."""
-    agreement = weight_table(ratings, weights)
+    agreement = agreement_weights(ratings, weights, is_symmetric=is_symmetric)
 
     def observed(table: Array) -> Array:
         return ratio((agreement * table).sum((-2, -1)), table.sum((-2, -1)))

@@ -38,8 +38,8 @@ def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     ----------
     ratings : Ratings or RatingsDataset
         By at least two raters.
-    weights : {"linear", "quadratic"} or array (K, K), optional
-        As for `cohen_kappa`.
+    weights : str or array (K, K), optional
+        As for `cohen_kappa`, but symmetric.
 
     Returns
     -------
@@ -49,8 +49,8 @@ def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     Raises
     ------
     RatingsError
-        The raters are anonymous, or linear or quadratic weights are asked for and the categories
-        are nominal.
+        The raters are anonymous, or the weights need an order or numbers, and the categories have
+        none.
 
     References
     ----------

@@ -139,6 +139,56 @@ class Squared:
 
 
 @dataclass(frozen=True, eq=False)
+class Beyond:
+    """1 between values that differ by more than a tolerance, and 0 between others.
+
+    Attributes
+    ----------
+    values : array of float, shape (K,)
+        Value of each category, ascending.
+    tolerance : float
+        Largest difference that counts as 0.
+    """
+
+    values: Array
+    tolerance: float
+
+    @property
+    def width(self) -> int:
+        """Number K of categories."""
+        return len(self.values)
+
+    @property
+    def first_near(self) -> Codes:
+        """(K,) first category that is within the tolerance of each category."""
+        rounding = ROUNDING * np.abs(self.values).max()
+        first: Codes = np.searchsorted(self.values, self.values - self.tolerance - rounding)
+        return first
+
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Each rating adds 1 to its category."""
+        return [(category, 1.0)]
+
+    def within(self, counts: CategoryCounts) -> Array:
+        """All pairs of a rating and of one that is lower by more than the tolerance."""
+        size = counts.shape[1]
+        key = counts.item.astype(np.int64) * size + counts.category
+        until = np.append(0.0, np.cumsum(counts.n))
+        near = np.searchsorted(key, key - counts.category + self.first_near[counts.category])
+        start = np.searchsorted(key, key - counts.category)
+        return counts.sum_by_item(2 * counts.n * (until[near] - until[start]))
+
+    def between(self, one: Array, other: Array) -> Array:
+        """All pairs of a rating and of one that is lower by more than the tolerance."""
+        far = self.first_near
+        lower, others_lower = (
+            np.concatenate([np.zeros_like(each[..., :1]), np.cumsum(each, -1)], -1)[..., far]
+            for each in (one, other)
+        )
+        return np.asarray((one * others_lower + other * lower).sum(-1))
+
+
+@dataclass(frozen=True, eq=False)
 class Custom:
     """Any other distance, given by its table.
 

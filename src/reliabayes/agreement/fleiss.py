@@ -35,7 +35,7 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     ----------
     ratings : Ratings or RatingsDataset
         Any design.
-    weights : {"linear", "quadratic"} or array (K, K), optional
+    weights : str or array (K, K), optional
         As for `percent_agreement`, which is P_o.
 
     Returns

@@ -10,7 +10,7 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import column_sums, join_columns
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions
-from reliabayes.agreement.scales import Weights, weight_table
+from reliabayes.agreement.scales import Weights, agreement_weights
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
@@ -28,7 +28,7 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
     ----------
     ratings : Ratings or RatingsDataset
         Any design.
-    weights : {"linear", "quadratic"} or array (K, K), optional
+    weights : str or array (K, K), optional
         As for `percent_agreement`, which is P_o.
 
     Returns
@@ -48,7 +48,7 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
     >>> rb.agreement.brennan_prediger(ratings)
     Brennan-Prediger S: 0.5556
     """
-    mean_weight = weight_table(ratings, weights).mean()
+    mean_weight = agreement_weights(ratings, weights).mean()
     return corrected_by_proportions(
         ratings, "Brennan-Prediger S", weights, lambda p: mean_weight * p.sum(-1)
     )
@@ -101,7 +101,7 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
     ----------
     ratings : Ratings or RatingsDataset
         Any design.
-    weights : {"linear", "quadratic"} or array (K, K), default "quadratic"
+    weights : str or array (K, K), default "quadratic"
         As for `percent_agreement`, which is P_o.
 
     Returns
@@ -112,7 +112,7 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
     Raises
     ------
     RatingsError
-        Linear or quadratic weights are asked for, and the categories are nominal.
+        The weights need an order or numbers, and the categories have none.
 
     References
     ----------
@@ -192,5 +192,5 @@ def gwet_error(coefficient: Coefficient) -> float:
 
 def _gwet(ratings: Ratings, name: str, weights: Weights | None) -> Coefficient:
     size = len(ratings.categories)
-    scale = weight_table(ratings, weights).sum() / (size * (size - 1))
+    scale = agreement_weights(ratings, weights).sum() / (size * (size - 1))
     return corrected_by_proportions(ratings, name, weights, lambda p: scale * (p * (1 - p)).sum(-1))

@@ -10,17 +10,24 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable
-from reliabayes.agreement.distance import disagreement
+from reliabayes.agreement.distance import Distance, disagreement
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
-from reliabayes.agreement.scales import Weights, distance_from_weights, least_weight
+from reliabayes.agreement.scales import (
+    Weights,
+    distance_beyond,
+    distance_from_weights,
+    least_weight,
+)
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
 @of_datasets
-def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
+def percent_agreement(
+    ratings: Ratings, weights: Weights | None = None, *, tolerance: float | None = None
+) -> Coefficient:
     r"""Percent agreement: proportion of agreeing pairs of ratings, averaged over items, in [0, 1].
 
     .. math:: P_o = \frac{1}{I} \sum_i \frac{1}{m_i (m_i - 1)} \sum_{j \ne k} w(x_{ij}, x_{ik})
@@ -31,13 +38,24 @@ def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coeff
     ----------
     ratings : Ratings or RatingsDataset
         Any design.
-    weights : {"linear", "quadratic"} or array (K, K), optional
-        Partial agreement of different categories, as for `cohen_kappa`. None by default.
+    weights : str or array (K, K), optional
+        Partial agreement w of different categories, as for `cohen_kappa`, but symmetric. None by
+        default.
+    tolerance : float, optional
+        Two numbers agree if they differ by at most this, 0 or more, and two ordered categories if
+        they are at most so many ranks apart.
 
     Returns
     -------
     Coefficient
         The agreement, with methods for its intervals.
+
+    Raises
+    ------
+    RatingsError
+        The weights or the tolerance need an order or numbers, and the categories have none.
+    ValueError
+        The tolerance is negative, or there are weights, too.
 
     Examples
     --------
@@ -47,12 +65,19 @@ def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coeff
     >>> rb.agreement.percent_agreement(ratings)
     Percent agreement: 0.6667
     """
-    rows, least = _rows(ratings, weights), least_weight(weights)
+    if tolerance is None:
+        distance = distance_from_weights(ratings, weights)
+    elif weights is None:
+        distance = distance_beyond(ratings, tolerance)
+    else:
+        raise ValueError("weights and tolerance are two ways to say which ratings agree: pass one.")
+    rows = _rows(ratings, distance)
+    least = least_weight(weights)
     return Coefficient.of(ratings, "Percent agreement", rows, ratio_of_sums, least=least)
 
 
 @of_datasets
-def unanimous_agreement(ratings: Ratings) -> Coefficient:
+def unanimous_agreement(ratings: Ratings, *, tolerance: float | None = None) -> Coefficient:
     r"""Unanimous agreement: proportion of items on which all ratings agree, in [0, 1].
 
     Some software calls this percent agreement. It decreases with the number of ratings; with two
@@ -62,11 +87,21 @@ def unanimous_agreement(ratings: Ratings) -> Coefficient:
     ----------
     ratings : Ratings or RatingsDataset
         Any design.
+    tolerance : float, optional
+        The ratings of an item agree if the largest exceeds the smallest by at most this, 0 or more;
+        in ordered categories, by at most so many ranks.
 
     Returns
     -------
     Coefficient
         The proportion, with methods for its intervals.
+
+    Raises
+    ------
+    RatingsError
+        A tolerance needs numbers or ordered categories, and the categories are nominal.
+    ValueError
+        The tolerance is negative.
 
     Examples
     --------
@@ -77,11 +112,15 @@ def unanimous_agreement(ratings: Ratings) -> Coefficient:
     Unanimous agreement: 0.5
     """
     table = CountTable.from_ratings(ratings)
+    distance = None if tolerance is None else distance_beyond(ratings, tolerance)
 
     def rows(weights: Array | None) -> Rows:
         counts = table.counts(weights)
         is_paired = counts.n_pairs > 0
-        is_unanimous = counts.sum_by_item(counts.n**2) == counts.n_ratings**2
+        if distance is None:
+            is_unanimous = counts.sum_by_item(counts.n**2) == counts.n_ratings**2
+        else:
+            is_unanimous = distance.within(counts) == 0
         return np.column_stack([is_paired, is_paired & is_unanimous]).astype(float)
 
     return Coefficient.of(ratings, "Unanimous agreement", rows, ratio_of_sums, least=0.0)
@@ -98,7 +137,7 @@ def corrected_by_proportions(
         Any design.
     name : str
         Name of the coefficient.
-    weights : {"linear", "quadratic"} or array (K, K) or None
+    weights : str or array (K, K) or None
         As for `percent_agreement`.
     expected : callable
         Function from category proportions (..., K) to the agreement expected by chance (...).
@@ -114,7 +153,8 @@ def corrected_by_proportions(
         measure="agreement",
         least=least_weight(weights),
     )
-    return correction.coefficient(ratings, name, _rows(ratings, weights))
+    rows = _rows(ratings, distance_from_weights(ratings, weights))
+    return correction.coefficient(ratings, name, rows)
 
 
 def ratio_of_sums(sums: Array) -> Array:
@@ -133,9 +173,9 @@ def ratio_of_sums(sums: Array) -> Array:
     return ratio(sums[..., 1], sums[..., 0])
 
 
-def _rows(ratings: Ratings, weights: Weights | None) -> Callable[[Array | None], Rows]:
+def _rows(ratings: Ratings, distance: Distance) -> Callable[[Array | None], Rows]:
     """Columns: 1 if the item has a pair, agreement of its pairs, category proportions (K)."""
-    table, distance = CountTable.from_ratings(ratings), distance_from_weights(ratings, weights)
+    table = CountTable.from_ratings(ratings)
 
     def rows(rater_weights: Array | None) -> Rows:
         counts = table.counts(rater_weights)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reliabayes.agreement.distance import Absolute, Custom, Distance, Nominal, Pairwise, Squared
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.distance import (
+    Absolute,
+    Beyond,
+    Custom,
+    Distance,
+    Nominal,
+    Pairwise,
+    Squared,
+)
 from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
@@ -15,7 +26,10 @@ from reliabayes.ratings import Ratings
 from reliabayes.wording import listed
 
 DistanceName = Literal["nominal", "absolute", "squared"]
-Weights = Literal["linear", "quadratic"] | ArrayLike
+WeightName = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
+Weights = WeightName | ArrayLike | pd.DataFrame
+
+ROUNDING = 1e-14  # of the sine of circular weights, at most
 
 DEFAULT_DISTANCE: dict[str, DistanceName] = {
     "nominal": "nominal",
@@ -132,7 +146,7 @@ def distance_from_weights(ratings: Ratings, weights: Weights | None) -> Distance
     ----------
     ratings : Ratings
         Have the categories.
-    weights : {"linear", "quadratic"} or array (K, K) or None
+    weights : str or array (K, K) or None
         As for `cohen_kappa`.
 
     Returns
@@ -143,18 +157,50 @@ def distance_from_weights(ratings: Ratings, weights: Weights | None) -> Distance
     require_shared_categories(ratings)
     if weights is None:
         return Nominal(len(ratings.categories))
-    return Custom(1 - weight_table(ratings, weights))
+    return Custom(1 - agreement_weights(ratings, weights))
 
 
-def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
+def distance_beyond(ratings: Ratings, tolerance: float) -> Beyond:
+    """Return the distance that is 1 between ratings that differ by more than a tolerance.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric or ordered.
+    tolerance : float
+        Largest difference of ratings that agree, in ranks for ordered categories.
+
+    Returns
+    -------
+    Beyond
+        Distance between the K categories.
+
+    Raises
+    ------
+    RatingsError
+        The categories are nominal.
+    ValueError
+        The tolerance is negative or no number.
+    """
+    require_shared_categories(ratings)
+    if not 0 <= tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number of 0 or more, not {tolerance!r}.")
+    return Beyond(category_positions(ratings), float(tolerance))
+
+
+def agreement_weights(
+    ratings: Ratings, weights: Weights | None, *, is_symmetric: bool = True
+) -> Array:
     """Return the agreement weights of any two categories.
 
     Parameters
     ----------
     ratings : Ratings
         Have the categories.
-    weights : {"linear", "quadratic"} or array (K, K) or None
+    weights : str or array (K, K) or None
         As for `cohen_kappa`.
+    is_symmetric : bool, default True
+        Whether an array must be symmetric.
 
     Returns
     -------
@@ -164,7 +210,7 @@ def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
     Raises
     ------
     RatingsError
-        Linear or quadratic weights are asked for, and the categories are nominal.
+        The weights need an order or non-negative numbers, and the categories have none.
     ValueError
         There are no such weights, or they are no valid array.
     """
@@ -173,20 +219,110 @@ def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
     if weights is None:
         return np.eye(size)
     if isinstance(weights, str):
+        check_weight_name(weights)
+        if weights == "ratio":
+            require_ratio_scale(ratings, 'the weights "ratio"')
         return _weights_by_distance(category_positions(ratings), weights)
+    if isinstance(weights, pd.DataFrame):
+        weights = _by_category(weights, ratings.categories)
     table = np.asarray(weights, np.float64)
     is_right = (
         table.shape == (size, size)
         and (np.diag(table) == 1).all()
         and (table <= 1).all()
-        and np.allclose(table, table.T)
+        and not (is_symmetric and not np.allclose(table, table.T))
     )
     if not is_right:
+        kind = "a symmetric array" if is_symmetric else "an array"
         raise ValueError(
-            f"weights must be a symmetric array ({size}, {size}), by category, with 1 on the "
+            f"weights must be {kind} ({size}, {size}), by category, with 1 on the "
             f"diagonal and at most 1 elsewhere; found {table!r}."
         )
     return table
+
+
+def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
+    r"""Agreement weights of any two categories, from 0 to 1.
+
+    .. math:: w_{kl} = 1 - d_{kl} / \max_{mn} d_{mn}
+
+    where the distance d of the categories at c and e on their scale is
+
+    - "linear": :math:`|c - e|`
+    - "quadratic": :math:`(c - e)^2`
+    - "radical": :math:`\sqrt{|c - e|}`
+    - "ordinal": :math:`r (r + 1) / 2`, where r is how many ranks they are apart
+    - "ratio": :math:`((c - e) / (c + e))^2`, for non-negative numbers
+    - "circular": :math:`\sin^2(\pi (c - e) / U)`, where U is 1 + the largest minus the smallest
+      category: declare all categories, such as the hours 0 to 23. Three categories in a circle are
+      all equally far apart and have weights of 0.
+    - "bipolar": :math:`(c - e)^2 / ((c + e - 2 c_{min}) (2 c_{max} - c - e))`
+
+    Parameters
+    ----------
+    categories : iterable, K values
+        Numbers, which are positions on the scale; or labels in their order, lowest first, which
+        are 1 apart.
+    name : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}
+        The kind of weights.
+
+    Returns
+    -------
+    DataFrame, shape (K, K)
+        Weights, with 1 on the diagonal; rows and columns are the categories. `cohen_kappa` and all
+        other functions with ``weights=`` take the table as well as the name.
+
+    Raises
+    ------
+    ValueError
+        There are no such weights; a category is listed twice; or weights "ratio" are asked for
+        categories that are no non-negative numbers.
+
+    Notes
+    -----
+    These are the weights of irrCAC. The weight of "ratio" is 1 for two zeros, where irrCAC has NaN.
+
+    References
+    ----------
+    Gwet (2014), Handbook of inter-rater reliability, 4th ed., ISBN 978-0970806284, section 3.5.
+    Linear and quadratic: Cohen (1968), https://doi.org/10.1037/h0026256
+
+    Examples
+    --------
+    >>> weight_table(["low", "medium", "high"], "ordinal").round(2)
+             low  medium  high
+    low     1.00    0.67  0.00
+    medium  0.67    1.00  0.67
+    high    0.00    0.67  1.00
+    """
+    check_weight_name(name)
+    index: pd.Index[Any] = pd.Index(list(categories), tupleize_cols=False)
+    if not index.is_unique:
+        raise ValueError(f"categories must be listed once each; found {listed(index)}.")
+    is_number = pd.api.types.is_numeric_dtype(index) and not pd.api.types.is_bool_dtype(index)
+    position = index.to_numpy(np.float64) if is_number else np.arange(len(index), dtype=np.float64)
+    if name == "ratio" and not (is_number and (position >= 0).all()):
+        found = listed(index)
+        raise ValueError(f'categories must be non-negative numbers for "ratio"; found {found}.')
+    return pd.DataFrame(_weights_by_distance(position, name), index, index)
+
+
+def check_weight_name(name: str) -> None:
+    """Raise if there are no weights of this name.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Raises
+    ------
+    ValueError
+        There are none.
+    """
+    if name not in get_args(WeightName):
+        known = ", ".join(get_args(WeightName))
+        raise ValueError(f"weights must be {known}, an array or None, not {name!r}.")
 
 
 def least_weight(weights: Weights | None) -> float:
@@ -194,7 +330,7 @@ def least_weight(weights: Weights | None) -> float:
 
     Parameters
     ----------
-    weights : {"linear", "quadratic"} or array (K, K) or None
+    weights : str or array (K, K) or None
         As for `cohen_kappa`.
 
     Returns
@@ -202,14 +338,77 @@ def least_weight(weights: Weights | None) -> float:
     float
         0, or less if an array has negative weights.
     """
-    return 0.0 if weights is None or isinstance(weights, str) else min(0.0, float(np.min(weights)))
+    if weights is None or isinstance(weights, str):
+        return 0.0
+    return min(0.0, float(np.min(np.asarray(weights, np.float64))))
 
 
-def _weights_by_distance(position: Array, weights: str) -> Array:
-    """(K, K) weights that decrease with the distance, or with its square, from 1 to 0."""
-    powers = {"linear": 1, "quadratic": 2}
-    if weights not in powers:
-        known = ", ".join(powers)
-        raise ValueError(f"weights must be {known}, an array or None, not {weights!r}.")
-    far = np.abs(position[:, None] - position) / np.ptp(position)
-    return np.asarray(1 - far ** powers[weights])
+def require_ratio_scale(ratings: Ratings, purpose: str) -> None:
+    """Raise unless the categories are non-negative numbers.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+    purpose : str
+        What needs it.
+
+    Raises
+    ------
+    RatingsError
+        They are not.
+    """
+    if ratings.scale != "numeric":
+        rule = f"ratings must be on a numeric scale for {purpose}"
+        found = f"the {ratings.scale} categories {listed(ratings.categories)}"
+        remedy = 'If they are numbers, read them with scale="numeric".'
+        raise RatingsError([Fault("rating", rule, found, remedy)])
+    if ratings.categories[0] < 0:
+        rule = f"ratings must be non-negative numbers for {purpose}"
+        remedy = 'Use "quadratic" weights, or the metric "interval".'
+        raise RatingsError([Fault("rating", rule, listed(ratings.categories), remedy)])
+
+
+def distance_on_scale(name: str, low: float, high: float) -> Pairwise:
+    """Return a distance of two numbers on a scale that ends at two others.
+
+    Parameters
+    ----------
+    name : {"linear", "quadratic", "radical", "ratio", "circular", "bipolar"}
+        The kind of distance, as for `weight_table`.
+    low, high : float
+        Smallest and largest number of the scale.
+
+    Returns
+    -------
+    callable
+        Function of two arrays.
+    """
+    distances: dict[str, Pairwise] = {
+        "linear": lambda c, e: np.abs(c - e),
+        "quadratic": lambda c, e: (c - e) ** 2,
+        "radical": lambda c, e: np.sqrt(np.abs(c - e)),
+        "ratio": lambda c, e: ratio(c - e, c + e, 0.0) ** 2,
+        "circular": lambda c, e: np.sin(np.pi * (c - e) / (1 + high - low)) ** 2,
+        "bipolar": lambda c, e: ratio((c - e) ** 2, (c + e - 2 * low) * (2 * high - c - e), 0.0),
+    }
+    return distances[name]
+
+
+def _weights_by_distance(position: Array, name: str) -> Array:
+    """(K, K) weights that decrease with a distance from 1 to 0."""
+    if name == "ordinal":
+        rank = np.unique(position, return_inverse=True)[1]
+        apart = np.abs(rank[:, None] - rank)
+        far = apart * (apart + 1.0)
+    else:
+        distance = distance_on_scale(name, position.min(), position.max())
+        far = np.asarray(distance(position[:, None], position), np.float64)
+    weights = 1 - ratio(far, far.max(), 0.0)
+    return np.where(weights > ROUNDING, weights, 0.0)
+
+
+def _by_category(weights: pd.DataFrame, categories: pd.Index[Any]) -> pd.DataFrame:
+    """The weights in the order of the categories, if rows and columns are named by them."""
+    is_named = categories.isin(weights.index).all() and categories.isin(weights.columns).all()
+    return weights.loc[categories, categories] if is_named else weights
