@@ -254,6 +254,7 @@ def known_names() -> dict[str, Any]:
         "ratings": ratings,
         "study": rb.simulate.reliability_study(matrices=2, seed=1, progress=False),
         "scores": on_two_days(rng),
+        "sets": rb.Ratings.from_wide(table.astype(str) + ";a", separator=";"),
         "one": ratings,
         "other": ratings,
         "table": table,

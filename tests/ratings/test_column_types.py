@@ -87,19 +87,32 @@ def test_whole_numbers_that_floats_would_merge_stay_apart_beside_smaller_types()
     "frame",
     [
         pl.DataFrame(COLUMNS | {"rating": pl.Series([object()] * 4, dtype=pl.Object)}),
-        pl.DataFrame(COLUMNS | {"rating": [[1], [2], [1], [1]]}),
-        arrow(rating=[[1], [2], [1], [1]]),
         arrow(rating=[{"a": 1}] * 4),
-        pandas(rating=pd.Series([[1]] * 4, dtype=pd.ArrowDtype(pa.list_(pa.int64())))),
-        pandas(rating=[{1}, {2}, {1}, {1}]),
-        pandas(rating=[np.zeros(2)] * 4),
+        pandas(rating=[[{"a": 1}]] * 4),
         arrow(rating=pa.RunEndEncodedArray.from_arrays([2, 4], ["n", "y"])),
     ],
-    ids=["object", "list", "arrow list", "struct", "pandas list", "set", "array", "runs"],
+    ids=["object", "struct", "list of objects", "runs"],
 )
 def test_columns_that_hold_no_single_values_are_refused(frame: Any, tmp_path: Path) -> None:
     with pytest.raises(rb.RatingsError, match="rating: each value must be a single text"):
         rb.Ratings.from_frame(frame)
+    with pytest.raises(rb.RatingsError, match=r"rating: values must be texts|source: all values"):
+        rb.partition(frame, tmp_path / "parts")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame(COLUMNS | {"rating": [[1], [2], [1], [1]]}),
+        arrow(rating=[[1], [2], [1], [1]]),
+        pandas(rating=pd.Series([[1], [2], [1], [1]], dtype=pd.ArrowDtype(pa.list_(pa.int64())))),
+        pandas(rating=[{1}, {2}, {1}, {1}]),
+        pandas(rating=[np.ones(1), np.full(1, 2.0), np.ones(1), np.ones(1)]),
+    ],
+    ids=["polars", "arrow", "pandas list", "set", "array"],
+)
+def test_lists_are_sets_of_labels_but_not_in_parts(frame: Any, tmp_path: Path) -> None:
+    assert rb.Ratings.from_frame(frame).categories.tolist() == ["1", "2"]
     with pytest.raises(rb.RatingsError, match=r"rating: values must be texts|source: all values"):
         rb.partition(frame, tmp_path / "parts")
 

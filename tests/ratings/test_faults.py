@@ -286,7 +286,7 @@ def test_no_ratings() -> None:
 
 
 def test_values_that_are_lists() -> None:
-    message = faults_of(FRAME.assign(rating=[[1]] * 6))
+    message = faults_of(FRAME.assign(rating=[[{"a": 1}]] * 6))
 
     assert "rating: each value must be a single text, number, bool or category" in message
 

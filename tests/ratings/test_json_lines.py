@@ -113,7 +113,8 @@ def test_a_byte_order_mark_is_dropped_however_utf_8_is_spelled(
 def test_values_that_are_lists_or_objects_are_refused(
     tmp_path: Path, role: str, value: str
 ) -> None:
-    fields: dict[str, Any] = {"item": 1, "rater": 0, "rating": 2, role: value}
+    found = value if role != "rating" else value.replace("[1]", '[{"a": 1}]')  # a list is a set
+    fields: dict[str, Any] = {"item": 1, "rater": 0, "rating": 2, role: found}
     line = ", ".join(f'"{key}": {text}' for key, text in fields.items())
     (tmp_path / "r.jsonl").write_text(f"{{{line}}}\n")
 

@@ -28,11 +28,14 @@ from reliabayes.agreement.scales import (
     require_ratio_scale,
     squared,
 )
+from reliabayes.agreement.set_distances import SetMetric, set_distances, sets_of
 from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
 
-Metric = Literal["nominal", "ordinal", "interval", "ratio", "circular", "bipolar"]
+Metric = Literal[
+    "nominal", "ordinal", "interval", "ratio", "circular", "bipolar", "jaccard", "masi"
+]
 
 DEFAULT_METRIC: dict[str, Metric] = {
     "nominal": "nominal",
@@ -67,6 +70,10 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
         - "circular": sin^2(pi (c - k) / U), where U is 1 + the largest minus the smallest category;
           declare all categories, such as the hours 0 to 23.
         - "bipolar": (c - k)^2 / ((c + k - 2 smallest) (2 largest - c - k)).
+        - "jaccard", for sets of labels: 1 - s, where s is the number of labels in both sets divided
+          by the number of those in either.
+        - "masi", for sets of labels: 1 - m s, where m is 1 for equal sets, 2/3 if one contains the
+          other, 1/3 if they overlap otherwise.
         - a function of two arrays, of numbers for numeric ratings and of labels otherwise.
 
     Returns
@@ -87,7 +94,8 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
-    https://repository.upenn.edu/asc_papers/43
+    https://repository.upenn.edu/asc_papers/43. MASI: Passonneau (2006),
+    https://aclanthology.org/L06-1392/
 
     Examples
     --------
@@ -162,6 +170,9 @@ def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
     if metric not in get_args(Metric):
         known = ", ".join(get_args(Metric))
         raise ValueError(f"metric must be one of {known}, or a function, not {metric!r}.")
+    if metric in get_args(SetMetric):
+        sets = sets_of(ratings, f'the metric "{metric}"')
+        return Custom(set_distances(sets, metric))
     if metric == "ratio":
         require_ratio_scale(ratings, 'the metric "ratio"')
     values = category_positions(ratings)

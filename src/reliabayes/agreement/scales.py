@@ -19,14 +19,26 @@ from reliabayes.agreement.distance import (
     Pairwise,
     Squared,
 )
+from reliabayes.agreement.set_distances import SetMetric, set_distances, sets_of
 from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.label_sets import SEPARATOR, joined_labels, label_set
 from reliabayes.wording import listed
 
 DistanceName = Literal["nominal", "absolute", "squared"]
-WeightName = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
+WeightName = Literal[
+    "linear",
+    "quadratic",
+    "ordinal",
+    "radical",
+    "ratio",
+    "circular",
+    "bipolar",
+    "jaccard",
+    "masi",
+]
 Weights = WeightName | ArrayLike | pd.DataFrame
 
 ROUNDING = 1e-14  # of the sine of circular weights, at most
@@ -220,6 +232,9 @@ def agreement_weights(
         return np.eye(size)
     if isinstance(weights, str):
         check_weight_name(weights)
+        if weights in get_args(SetMetric):
+            sets = sets_of(ratings, f'the weights "{weights}"')
+            return 1 - set_distances(sets, weights)
         if weights == "ratio":
             require_ratio_scale(ratings, 'the weights "ratio"')
         return _weights_by_distance(category_positions(ratings), weights)
@@ -241,7 +256,9 @@ def agreement_weights(
     return table
 
 
-def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
+def weight_table(
+    categories: Iterable[Any], name: WeightName, *, separator: str = SEPARATOR
+) -> pd.DataFrame:
     r"""Agreement weights of any two categories, from 0 to 1.
 
     .. math:: w_{kl} = 1 - d_{kl} / \max_{mn} d_{mn}
@@ -258,13 +275,19 @@ def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
       all equally far apart and have weights of 0.
     - "bipolar": :math:`(c - e)^2 / ((c + e - 2 c_{min}) (2 c_{max} - c - e))`
 
+    Weights of sets of labels are m s, where s is the number of labels in both sets divided by the
+    number of those in either, and m is 1 for "jaccard". For "masi" m is 1 if the sets are equal,
+    2/3 if one contains the other, and 1/3 if they overlap otherwise.
+
     Parameters
     ----------
     categories : iterable, K values
-        Numbers, which are positions on the scale; or labels in their order, lowest first, which
-        are 1 apart.
-    name : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}
+        Numbers, which are positions on the scale; labels in their order, lowest first, which are 1
+        apart; or sets of labels, as lists or as texts.
+    name : str
         The kind of weights.
+    separator : str, default ";"
+        What is between the labels of sets that are texts.
 
     Returns
     -------
@@ -277,6 +300,8 @@ def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
     ValueError
         There are no such weights; a category is listed twice; or weights "ratio" are asked for
         categories that are no non-negative numbers.
+    RatingsError
+        A label of a list holds the separator.
 
     Notes
     -----
@@ -285,7 +310,8 @@ def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
     References
     ----------
     Gwet (2014), Handbook of inter-rater reliability, 4th ed., ISBN 978-0970806284, section 3.5.
-    Linear and quadratic: Cohen (1968), https://doi.org/10.1037/h0026256
+    Linear and quadratic: Cohen (1968), https://doi.org/10.1037/h0026256. MASI: Passonneau (2006),
+    https://aclanthology.org/L06-1392/
 
     Examples
     --------
@@ -296,9 +322,17 @@ def weight_table(categories: Iterable[Any], name: WeightName) -> pd.DataFrame:
     high    0.00    0.67  1.00
     """
     check_weight_name(name)
-    index: pd.Index[Any] = pd.Index(list(categories), tupleize_cols=False)
+    of_sets = name in get_args(SetMetric)
+    values = [
+        joined_labels(each, separator, "categories") if of_sets else each for each in categories
+    ]
+    index: pd.Index[Any] = pd.Index(values, tupleize_cols=False)
     if not index.is_unique:
         raise ValueError(f"categories must be listed once each; found {listed(index)}.")
+    if of_sets:
+        sets = [label_set(each, separator) for each in values]
+        table = 1 - set_distances(sets, name)
+        return pd.DataFrame(table, index, index)
     is_number = pd.api.types.is_numeric_dtype(index) and not pd.api.types.is_bool_dtype(index)
     position = index.to_numpy(np.float64) if is_number else np.arange(len(index), dtype=np.float64)
     if name == "ratio" and not (is_number and (position >= 0).all()):

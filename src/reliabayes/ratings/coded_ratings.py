@@ -54,6 +54,7 @@ class CodedRatings(ABC):
     blocks: pd.Index[Any] = field(default_factory=lambda: NO_IDS)
     item_block: Codes | None = None
     left_out: Mapping[str, int] = field(default_factory=dict, compare=False)
+    separator: str | None = None
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
 from reliabayes.ratings.describing import description, value_range
 from reliabayes.ratings.facets import Facets, facets_in_words
 from reliabayes.ratings.few_categories import require_few_categories
+from reliabayes.ratings.label_sets import options_of_sets, with_joined_sets
 from reliabayes.ratings.shapes import Pools, table_from_counts, table_from_long, table_from_wide
 from reliabayes.wording import did_you_mean, listed, shown
 
@@ -88,6 +89,8 @@ class Ratings(CodedRatings):
         Position in `blocks` of each item's block; -1 where it is unknown.
     left_out : mapping from str to int
         How many entries of a tool's file were left out, by reason; see `readers`.
+    separator : str or None
+        What is between the labels of a category, if each rating is a set of labels.
 
     See Also
     --------
@@ -125,6 +128,7 @@ class Ratings(CodedRatings):
         facets: Facets | None = None,
         group: str | None = None,
         block: str | None = None,
+        separator: str | None = None,
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -171,6 +175,9 @@ class Ratings(CodedRatings):
         block : str, optional
             Name of the column of what items of several groups share, such as the prompt. Values
             may be missing, but those of one item must agree.
+        separator : str, optional
+            What is between the labels in a text, such as ";", if each rating is a set of labels;
+            lists need none. A category is the text of sorted labels, or "(none)" of none.
 
         Returns
         -------
@@ -198,17 +205,18 @@ class Ratings(CodedRatings):
         roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
         roles |= {"group": group, "block": block}
         with value_errors_as_faults():
+            frame, separator = with_joined_sets(frame, separator, (rating, gold))
+            options = options_of_sets(scale, categories, separator)
             table = table_from_long(
                 frame,
                 roles,
-                scale=scale,
-                categories=categories,
+                **options,
                 replicates=replicates,
                 missing=missing,
                 twins=twins,
                 facets=facets,
             )
-            return cls(**coded_fields(table))
+            return cls(**coded_fields(table), separator=separator)
 
     @classmethod
     def from_wide(
@@ -221,6 +229,7 @@ class Ratings(CodedRatings):
         scale: Scale | None = None,
         categories: Iterable[Any] | None = None,
         twins: Twins = "error",
+        separator: str | None = None,
     ) -> Self:
         """Build ratings from a wide table, with a row per item and a column per rater.
 
@@ -240,9 +249,7 @@ class Ratings(CodedRatings):
             Name of the column of the items' known true values.
         scale : {"nominal", "ordered", "numeric"}, optional
             As for `from_frame`.
-        categories : iterable, optional
-            As for `from_frame`.
-        twins : {"error", "join"}, default "error"
+        categories, twins, separator : iterable and str, optional
             As for `from_frame`.
 
         Returns
@@ -263,16 +270,10 @@ class Ratings(CodedRatings):
         Ratings(5 ratings of 3 items by 2 raters, numeric 1..5)
         """
         with value_errors_as_faults():
-            table = table_from_wide(
-                frame,
-                item=item,
-                pool=pool,
-                gold=gold,
-                scale=scale,
-                categories=categories,
-                twins=twins,
-            )
-            return cls(**coded_fields(table))
+            frame, separator = with_joined_sets(frame, separator, (item,), are_left_out=True)
+            options = options_of_sets(scale, categories, separator)
+            table = table_from_wide(frame, item=item, pool=pool, gold=gold, twins=twins, **options)
+            return cls(**coded_fields(table), separator=separator)
 
     @classmethod
     def from_counts(
@@ -550,7 +551,8 @@ class Ratings(CodedRatings):
             is_selected &= self._at(name, levels)
         table = coded_table(self).take(np.flatnonzero(is_selected))
         check(table)
-        return Ratings(**coded_fields(table) | {"scale_is_guess": self.scale_is_guess})
+        same = {"scale_is_guess": self.scale_is_guess, "separator": self.separator}
+        return Ratings(**coded_fields(table) | same)
 
     def _at(self, facet: str, levels: Iterable[Any]) -> Mask:
         """Which ratings (N,) were given at some levels of a facet."""

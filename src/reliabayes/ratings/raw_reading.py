@@ -327,6 +327,7 @@ def _of_frame(frame: pd.DataFrame, shape: Shape, options: ReadOptions) -> Rating
         "scale": options.scale,
         "categories": options.categories,
         "twins": options.twins,
+        "separator": options.separator,
     }
     if shape == "long":
         return Ratings.from_frame(

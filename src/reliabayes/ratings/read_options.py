@@ -40,6 +40,7 @@ class ReadOptions:
     block: str | None = None
     format: Format | None = None
     question: str | None = None
+    separator: str | None = None
     scale: Scale | None = None
     categories: Any = None
     replicates: Replicates = "error"

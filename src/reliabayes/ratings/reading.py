@@ -63,6 +63,7 @@ def read_ratings(
     duplicates: Duplicates = "error",
     na: Sequence[Any] | None = None,
     percent: bool = False,
+    separator: str | None = None,
 ) -> Ratings:
     r"""Read ratings from a file, with one rating per line or a column per rater.
 
@@ -158,6 +159,9 @@ def read_ratings(
         without a rating are left out; `Ratings.n_missing` says how many.
     percent : bool, default False
         Whether ratings such as 45% are the numbers 45.
+    separator : str, optional
+        What is between the labels in a text, if each rating is a set of labels; as for
+        `Ratings.from_frame`. Lists in JSON lines need none.
 
     Returns
     -------

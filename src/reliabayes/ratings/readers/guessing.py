@@ -70,7 +70,7 @@ def read_export(path: Path, options: ReadOptions) -> Ratings | None:
     """
     asked = options.format
     arguments = {**options.roles, "facets": options.facets or None}
-    arguments |= {name: getattr(options, name) for name in ("question", *OF_TABLES)}
+    arguments |= {name: getattr(options, name) for name in ("question", "separator", *OF_TABLES)}
     tool = _tool_of(path, asked, arguments, options.encoding)
     given = {name: x for name, x in arguments.items() if x not in (None, DEFAULT_COLUMNS.get(name))}
     if tool is None:
