@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes import partitions as partitions
     from reliabayes import plots as plots
     from reliabayes import simulate as simulate
+    from reliabayes.agreement.votes import majority_vote as majority_vote
     from reliabayes.errors import ConvergenceWarning as ConvergenceWarning
     from reliabayes.errors import RatingsError as RatingsError
     from reliabayes.errors import SamplingError as SamplingError
@@ -93,6 +94,7 @@ else:
         "Recommendation": "reliabayes.recommendation",
         "SamplingError": "reliabayes.errors",
         "compare": "reliabayes.results.comparison",
+        "majority_vote": "reliabayes.agreement.votes",
         "partition": "reliabayes.partitions.scanning",
         "recommend": "reliabayes.recommendation",
         "read_ratings": "reliabayes.ratings.reading",

@@ -254,6 +254,8 @@ def known_names() -> dict[str, Any]:
         "ratings": ratings,
         "study": rb.simulate.reliability_study(matrices=2, seed=1, progress=False),
         "scores": on_two_days(rng),
+        "known": rb.Ratings.from_wide(table.assign(truth=truth), gold="truth", scale="nominal"),
+        "skills": pd.Series({"one": 1.0, "other": 0.5}),
         "sets": rb.Ratings.from_wide(table.astype(str) + ";a", separator=";"),
         "one": ratings,
         "other": ratings,
