@@ -13,7 +13,9 @@ Repeats: TypeAlias = Literal["independent", "one_vote"]  # what several ratings 
 Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a rating
 Twins: TypeAlias = Literal["error", "join"]  # what happens to values that differ only in writing
 Duplicates: TypeAlias = Literal["error", "drop_exact"]  # what happens to rows that are all equal
-Shape: TypeAlias = Literal["long", "wide"]  # one rating per row, or a column per rater
+Shape: TypeAlias = Literal[  # one rating per row, a column per rater, or counts of two raters
+    "long", "wide", "table"
+]
 Decimal: TypeAlias = Literal[".", ","]  # what separates the decimals of a number in a text file
 Format: TypeAlias = Literal[  # the tool that a file is of
     "table",

@@ -68,6 +68,15 @@ def test_agree_prints_to_standard_error_what_was_read() -> None:
     )
 
 
+def test_agree_reads_a_square_table_of_counts(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(",no,yes\nno,20,5\nyes,10,15\n")
+
+    result = run("agree", str(path), "--shape", "table", "--method", "analytic", "--json", "-")
+
+    assert json.loads(result.stdout)["coefficients"]["Cohen's kappa"]["value"] == pytest.approx(0.4)
+
+
 def test_agree_reports_both_views_of_grades_and_one_of_categories(tmp_path: Path) -> None:
     rows = [(1, 1, 2), (2, 2, 3), (5, 4, 5), (3, 3, 4), (1, 2, 1)]
     columns: dict[str, Any] = {

@@ -254,13 +254,27 @@ def test_kappas_of_statsmodels() -> None:
 
     found = peer.cohens_kappa(contingency)
 
-    kappa = ag.cohen_kappa(pair(scale="nominal"))
+    kappa = ag.cohen_kappa(rb.Ratings.from_table(contingency))
     fleiss = rb.Ratings.from_counts(COUNTS, categories=[1, 2, 3])
     assert float(kappa) == pytest.approx(found.kappa)
     assert kappa.standard_error(method="analytic") == pytest.approx(found.std_kappa)
     assert float(ag.fleiss_kappa(fleiss)) == pytest.approx(peer.fleiss_kappa(COUNTS))
     randolph = peer.fleiss_kappa(COUNTS, method="randolph")
     assert float(ag.brennan_prediger(fleiss)) == pytest.approx(randolph)
+
+
+@pytest.mark.docs
+def test_square_table_of_statsmodels() -> None:
+    peer = pytest.importorskip("statsmodels.stats.contingency_tables")
+
+    frame = pd.DataFrame({"one": ONE, "other": OTHER})
+    ours = pair(scale="nominal").table().to_numpy()
+
+    theirs = peer.SquareTable.from_data(frame, shift_zeros=False).table
+
+    assert ours.tolist() == theirs.tolist()
+    shifted = peer.SquareTable.from_data(frame).table
+    assert np.where(ours == 0, 0.5, ours).tolist() == shifted.tolist()
 
 
 @pytest.mark.docs

@@ -14,6 +14,7 @@ from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
+from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
 from reliabayes.agreement.scales import weight_table
@@ -47,6 +48,7 @@ __all__ = [
     "krr_curve",
     "light_kappa",
     "normalized_kappa_x",
+    "pairwise",
     "percent_agreement",
     "scott_pi",
     "spearman_brown",

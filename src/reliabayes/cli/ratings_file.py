@@ -85,8 +85,8 @@ class RatingsFile:
         Whether rows without a rating are left out.
     twins : {"error", "join"}, default "error"
         Whether values that differ only in how they are written are joined.
-    shape : {"long", "wide"}, optional
-        Whether a row holds one rating, or a column those of a rater.
+    shape : {"long", "wide", "table"}, optional
+        Whether a row holds one rating, a column those of a rater, or the file counts of two raters.
     delimiter : str, optional
         Character between fields.
     decimal : {".", ","}, optional
@@ -171,7 +171,8 @@ class RatingsFile:
     shape: Annotated[
         Shape | None,
         typer.Option(
-            help="One rating per row, or a column per rater; by default wide where that is obvious."
+            help="One rating per row, a column per rater, or a square table of counts of two "
+            "raters' categories; by default wide where that is obvious."
         ),
     ] = None
     delimiter: Annotated[

@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import scipy.sparse as sp
 
-from reliabayes.arrays import Mask
 from reliabayes.choices import Method, Missing, Over, Replicates, Scale, Twins
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import value_errors_as_faults
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
 from reliabayes.ratings.describing import description, value_range
 from reliabayes.ratings.facets import Facets, facets_in_words
-from reliabayes.ratings.few_categories import require_few_categories
 from reliabayes.ratings.label_sets import options_of_sets, with_joined_sets
+from reliabayes.ratings.selection import selection
 from reliabayes.ratings.shapes import Pools, table_from_counts, table_from_long, table_from_wide
-from reliabayes.wording import did_you_mean, listed, shown
+from reliabayes.ratings.square_table import table_from_square, table_of_two_raters
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -36,8 +33,8 @@ if TYPE_CHECKING:
 class Ratings(CodedRatings):
     """Ratings of items by raters, checked, coded from 0, and sorted by item, rater and facets.
 
-    Build them with `from_frame`, `from_wide`, `from_counts` or `read_ratings`. They cannot be
-    changed afterwards, and do not depend on the order of the rows in the user's table.
+    Build them with `from_frame`, `from_wide`, `from_counts`, `from_table` or `read_ratings`. They
+    cannot be changed afterwards, and do not depend on the order of the rows in the user's table.
 
     Attributes
     ----------
@@ -323,6 +320,58 @@ class Ratings(CodedRatings):
             table = table_from_counts(frame, item=item, scale=scale, categories=categories)
             return cls(**coded_fields(table))
 
+    @classmethod
+    def from_table(
+        cls,
+        table: IntoDataFrame | npt.NDArray[Any],
+        *,
+        categories: Iterable[Any] | None = None,
+        raters: Iterable[Any] | None = None,
+        scale: Scale = "nominal",
+    ) -> Self:
+        """Build the ratings of two raters from the table of their categories.
+
+        Such a table, which `table` returns, is also called a crosstab or a contingency table. Items
+        are numbered from 0, row by row of the table.
+
+        Parameters
+        ----------
+        table : data frame or array, shape (K, K)
+            How many items the first rater put into the category of the row and the second into
+            that of the column. A frame has the categories as index and as columns, in any order; a
+            frame without index has the categories of the rows in its first column.
+        categories : iterable, optional
+            All categories, lowest first if they are ordered; for an array, names for its rows and
+            columns. By default those of the rows of a frame, numbered from 0 in an array. Rows and
+            columns that a frame does not have count 0.
+        raters : iterable of two, optional
+            Ids of the raters, that of the rows first. By default the names of a frame's index and
+            of its columns, or "first" and "second".
+        scale : {"nominal", "ordered", "numeric"}, default "nominal"
+            How the categories relate. With "numeric" their names are read as numbers.
+
+        Returns
+        -------
+        Ratings
+            Two for each item that the table counts.
+
+        Raises
+        ------
+        RatingsError
+            If rows and columns differ, a cell is not a count, or the table breaks another rule.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_table(np.array([[20, 5], [10, 15]]), categories=["no", "yes"])
+        >>> ratings
+        Ratings(100 ratings of 50 items by 2 raters, nominal in 2 categories)
+        """
+        with value_errors_as_faults():
+            found = table_from_square(table, categories=categories, raters=raters, scale=scale)
+            return cls(**coded_fields(found))
+
     def __repr__(self) -> str:
         raters = "anonymous raters" if self.anonymous_raters else f"{self.n_raters} raters"
         pools = f" in {len(self.pools)} pools" if len(self.pools) else ""
@@ -447,7 +496,7 @@ class Ratings(CodedRatings):
             guideline=guideline,
         )
 
-    def table(self, one: Any, other: Any) -> pd.DataFrame:
+    def table(self, one: Any = None, other: Any = None) -> pd.DataFrame:
         """Return how often two raters gave each pair of categories to the same item.
 
         Kappas of two raters are formulas of this table. It is also called a crosstab, a contingency
@@ -455,8 +504,9 @@ class Ratings(CodedRatings):
 
         Parameters
         ----------
-        one, other : any
-            The user's ids of the raters.
+        one, other : any, optional
+            The user's ids of the raters, which may be left out if there are two. `raters` has their
+            order.
 
         Returns
         -------
@@ -468,7 +518,8 @@ class Ratings(CodedRatings):
         Raises
         ------
         RatingsError
-            If a rater is unknown, raters are anonymous, or there are more than 1,000 categories.
+            If a rater is unknown, or left out though there are several, raters are anonymous, or
+            there are more than 1,000 categories.
 
         Examples
         --------
@@ -479,18 +530,7 @@ class Ratings(CodedRatings):
         >>> table.loc["yes"].to_dict()
         {'no': 1, 'yes': 1}
         """
-        self.require_known_raters("table")
-        require_few_categories(self, "the table takes at most {most} categories")
-        counts = self._categories_by_item(one).T @ self._categories_by_item(other)
-        rows, columns = (self.categories.rename(rater) for rater in (one, other))
-        return pd.DataFrame(counts.toarray(), index=rows, columns=columns)
-
-    def _categories_by_item(self, rater: Any) -> sp.csr_array:
-        """Sparse matrix (I, K) of how often a rater put each item into each category."""
-        is_theirs = _selected("rater", [rater], self.raters)[self.rater]
-        cells = self.item[is_theirs], self.category[is_theirs]
-        ones = np.ones(len(cells[0]), np.int64)
-        return sp.csr_array((ones, cells), shape=(self.n_items, len(self.categories)))
+        return table_of_two_raters(self, one, other)
 
     def subset(
         self,
@@ -535,34 +575,11 @@ class Ratings(CodedRatings):
         >>> ratings.subset(raters=[0, 2])
         Ratings(6 ratings of 3 items by 2 raters, numeric 1..9)
         """
-        if raters is not None:
-            self.require_known_raters("raters")
-        is_selected = (
-            _selected("items", items, self.items)[self.item]
-            & _selected("raters", raters, self.raters)[self.rater]
-        )
-        in_pools = _selected("pools", pools, self.pools)
-        if self.rater_pool is not None:
-            is_selected &= in_pools[self.rater_pool[self.rater]]
-        if not isinstance(facets, (Mapping, type(None))):
-            rule, remedy = "it must map facets to levels", "Pass facets={'occasion': [...]}."
-            raise RatingsError([Fault("facets", rule, shown(facets), remedy)])
-        for name, levels in (facets or {}).items():
-            is_selected &= self._at(name, levels)
-        table = coded_table(self).take(np.flatnonzero(is_selected))
+        rows = np.flatnonzero(selection(self, items, raters, pools, facets))
+        table = coded_table(self).take(rows)
         check(table)
         same = {"scale_is_guess": self.scale_is_guess, "separator": self.separator}
         return Ratings(**coded_fields(table) | same)
-
-    def _at(self, facet: str, levels: Iterable[Any]) -> Mask:
-        """Which ratings (N,) were given at some levels of a facet."""
-        if facet not in self.facets:
-            guess = did_you_mean(facet, self.facets)
-            known = f"The facets are {listed(self.facets)}." if self.facets else "There are none."
-            remedy = known if guess is None else f"Did you mean {guess!r}?"
-            rule = "all requested facets must exist"
-            raise RatingsError([Fault("facets", rule, f"no {shown(facet)}", remedy)])
-        return _selected(facet, levels, self.facets[facet])[self.facet[facet]]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a long table in the user's ids, from which `from_frame` builds the same ratings.
@@ -582,19 +599,3 @@ class Ratings(CodedRatings):
         ['item', 'rater', 'rating']
         """
         return long_frame(self)
-
-
-def _selected(place: str, wanted: Iterable[Any] | None, known: pd.Index[Any]) -> Mask:
-    """Return which known ids are wanted; None selects all."""
-    if wanted is None:
-        return np.ones(len(known), np.bool_)
-    ids = [wanted] if isinstance(wanted, str) else list(wanted)
-    unknown = [one for one in ids if one not in known]
-    if unknown:
-        guess = did_you_mean(unknown[0], known)
-        remedy = (
-            f"The known ids are {listed(known)}." if guess is None else f"Did you mean {guess!r}?"
-        )
-        rule = "all requested ids must exist"
-        raise RatingsError([Fault(place, rule, f"no {listed(unknown)}", remedy)])
-    return np.asarray(known.isin(ids), np.bool_)

@@ -36,6 +36,7 @@ from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.read_options import DEFAULT_COLUMNS, ReadOptions
 from reliabayes.ratings.repairs import Repair, Repaired
 from reliabayes.ratings.role_names import is_summary
+from reliabayes.ratings.square_table import refuse_columns, square_from_texts
 from reliabayes.ratings.table_cells import read_cells
 from reliabayes.ratings.table_shape import (
     guessed_shape,
@@ -108,6 +109,41 @@ def read(file: Path, options: ReadOptions) -> Read:
         return _read_workbook(file, options)
     frame = read_records(file, suffix)
     return _read_table(Repaired(RawTable(frame, list)), options)
+
+
+def read_square(file: Path, options: ReadOptions) -> Ratings:
+    """Read a file that holds a square table of how often two raters gave each pair of categories.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    options : ReadOptions
+        How it is read.
+
+    Returns
+    -------
+    Ratings
+
+    Raises
+    ------
+    RatingsError
+        If the file is no square table of counts, or columns are named.
+    """
+    refuse_columns(options.columns)
+    suffix = format_suffix(file)
+    if suffix == EXCEL_SUFFIX:
+        sheet = read_workbook(file, options.sheet)
+        sheet.require((), list(sheet.columns))
+        frame = sheet.frame()
+    elif suffix not in TEXT_SUFFIXES:
+        frame = read_records(file, suffix)
+    else:
+        with read_errors_as_faults(file, options.encoding):
+            frame = read_texts(find_layout(file, options.delimiter, options.encoding))
+    counts = square_from_texts(frame)
+    scale = options.scale or "nominal"
+    return Ratings.from_table(counts, categories=options.categories, scale=scale)
 
 
 def _read_text(file: Path, options: ReadOptions) -> Read:

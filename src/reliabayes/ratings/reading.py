@@ -21,7 +21,7 @@ from reliabayes.errors import RatingsError
 from reliabayes.ratings.advice import advice
 from reliabayes.ratings.facets import Facets
 from reliabayes.ratings.ratings import Ratings
-from reliabayes.ratings.raw_reading import read
+from reliabayes.ratings.raw_reading import read, read_square
 from reliabayes.ratings.read_options import ReadOptions
 from reliabayes.ratings.readers.guessing import read_export
 from reliabayes.ratings.text_files import (
@@ -106,11 +106,12 @@ def read_ratings(
         Whether rows without a rating are left out; as for `Ratings.from_frame`.
     twins : {"error", "join"}, default "error"
         Whether values such as "yes" and "YES " are joined; as for `Ratings.from_frame`.
-    shape : {"long", "wide"}, optional
+    shape : {"long", "wide", "table"}, optional
         Whether a row holds one rating, or those of an item by all raters, each in a column of its
-        own. By default wide if that is obvious: no column has the name of a rater or a rating, one
-        is of items by its name or its distinct texts, and all others hold numbers of one range, or
-        the same few texts. `Ratings.notes` says so.
+        own, or the file a square table of counts, as for `Ratings.from_table`, with the categories
+        of the first rater in its first column. By default wide if that is obvious: no column has
+        the name of a rater or a rating, one is of items by its name or its distinct texts, and all
+        others hold numbers of one range, or the same few texts. `Ratings.notes` says so.
     delimiter : str, optional
         The character between fields. By default a tab in ``.tsv`` files; in others the comma,
         semicolon, tab or bar, whichever is most frequent in the header.
@@ -193,6 +194,8 @@ def read_ratings(
     file = Path(path)
     if (export := read_export(file, options)) is not None:
         return export
+    if shape == "table":
+        return read_square(file, options)
     try:
         return read(file, options).ratings
     except RatingsError as error:

@@ -150,14 +150,11 @@ def refuse_contingency(items: Labels, cells: pd.DataFrame) -> None:
     sums = cells.apply(pd.to_numeric, errors="coerce").sum(axis=1)
     if is_numbered and (sums == sums.iloc[0]).all():
         return
-    square = "" if is_square else ".reindex(index=all, columns=all, fill_value=0)"
     found = "rows and columns of the same names"
+    missing = "" if is_square else " and categories=[...], all that there are"
     remedy = (
-        "If they are the categories of two raters, make a row for each item: "
-        "Ratings.from_wide(np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0)), with "
-        f"table = frame{square}.to_numpy() for a frame"
-        f"{'' if is_square else ', all being the categories'}. "
-        "If rows are items, pass categories=... ."
+        "If they are the categories of two raters, use Ratings.from_table with this table"
+        f"{missing}. If rows are items, pass categories=... ."
     )
     raise RatingsError([Fault("counts", "rows must be items", found, remedy)])
 

@@ -17,7 +17,6 @@ from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_faults import read_columns
 from reliabayes.ratings.column_reading import (
-    as_floats,
     as_ids,
     is_beyond_floats,
     read_labels,
@@ -26,6 +25,7 @@ from reliabayes.ratings.column_reading import (
 from reliabayes.ratings.columns import Column, Labels
 from reliabayes.ratings.facets import Facets, facet_columns
 from reliabayes.ratings.frames import as_eager, named_columns
+from reliabayes.ratings.pandas_frames import as_frame, as_pandas
 from reliabayes.ratings.shape_checks import (
     refuse_contingency,
     refuse_ids,
@@ -238,7 +238,7 @@ def _split(
 ) -> tuple[Labels, Column | None, pd.DataFrame]:
     """Return the item of each row, its gold if there is any, and the cells."""
     if isinstance(frame, np.ndarray):
-        frame = _as_frame(frame, names)
+        frame = as_frame(frame, names)
     eager = as_eager(frame)
     refuse_levels(eager, item)
     columns = named_columns(eager, {"item": item, "gold": gold})
@@ -247,7 +247,7 @@ def _split(
         remedy = f"Pass one of {listed(eager.columns, 20)}."
         raise RatingsError([Fault("item", rule, "None", remedy)])
     named = [name for name in (item, gold) if name is not None]
-    cells = _as_pandas(eager).drop(columns=named).dropna(axis="columns", how="all")
+    cells = as_pandas(eager).drop(columns=named).dropna(axis="columns", how="all")
     if cells.empty:
         rule = "the table must have rows, and columns with values besides item and gold"
         found = f"{cells.shape[0]} rows and {cells.shape[1]} such columns"
@@ -257,33 +257,6 @@ def _split(
     refuse_repeated_items(labels)
     golds = None if gold is None else read_values(columns["gold"], gold)
     return labels, golds, cells
-
-
-def _as_frame(array: npt.NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:
-    if array.ndim == 2 and (names is None or len(names) == array.shape[1]):
-        return pd.DataFrame(array, columns=None if names is None else list(names))
-    rule, found = "it must have two dimensions", f"the shape {array.shape}"
-    if names is not None:
-        rule += " and a column per category"
-        found += f" and {len(names)} categories"
-    raise RatingsError([Fault("array", rule, found, "Reshape it to items x columns.")])
-
-
-def _as_pandas(frame: nw.DataFrame[Any]) -> pd.DataFrame:
-    native = frame.to_native()
-    if isinstance(native, pd.DataFrame):
-        return native
-    return pd.DataFrame({name: _pandas_column(frame.get_column(name)) for name in frame.columns})
-
-
-def _pandas_column(series: nw.Series[Any]) -> Any:
-    if is_beyond_floats(series):
-        return pd.Series(series.to_list(), dtype=object)
-    if series.dtype.is_numeric():
-        return as_floats(series)
-    if isinstance(series.dtype, nw.Enum):
-        return pd.Categorical(series.to_list(), series.dtype.categories, ordered=True)
-    return series.to_list()
 
 
 def _stacked(cells: pd.DataFrame) -> pd.Series[Any]:

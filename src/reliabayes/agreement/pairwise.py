@@ -1,0 +1,118 @@
+"""A coefficient of every pair of raters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.arrays import Codes
+from reliabayes.choices import Method
+from reliabayes.errors import RatingsError
+from reliabayes.ratings import Ratings
+from reliabayes.wording import listed
+
+UNDEFINED = (np.nan, np.nan, np.nan)  # value and limits
+
+
+def pairwise(
+    ratings: Ratings,
+    coefficient: Callable[[Ratings], Coefficient],
+    *,
+    prob: float = 0.95,
+    method: Method | None = None,
+) -> pd.DataFrame:
+    """Coefficient of each pair of raters, on the items that both rated.
+
+    Raters who agree with nobody stand out in this table; `light_kappa` is the mean of its column if
+    the coefficient is Cohen's kappa.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        By known raters.
+    coefficient : callable
+        Function of the ratings of two raters, such as `cohen_kappa`; options are passed as in
+        ``lambda two: cohen_kappa(two, "linear")``.
+    prob : float, default 0.95
+        Nominal coverage of the intervals, strictly between 0 and 1.
+    method : str, optional
+        As for `Coefficient.interval`, over items.
+
+    Returns
+    -------
+    DataFrame
+        A row for each pair, in the order of ``ratings.raters``; columns one, other (ids of the
+        raters), items (how many both rated), value, lower, upper (limits of the interval). Nan
+        where the coefficient is undefined or the pair has fewer than two items in common.
+
+    Raises
+    ------
+    RatingsError
+        The raters are anonymous, or the ratings do not suit the coefficient.
+    ValueError
+        An option is out of range.
+
+    References
+    ----------
+    Light (1971), who averages the pairs. https://doi.org/10.1037/h0031643
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reliabayes as rb
+    >>> wide = np.array([["a", "a", "a"], ["b", "b", "a"], ["b", "a", "b"], ["a", "a", "a"]])
+    >>> ratings = rb.Ratings.from_wide(wide)
+    >>> table = rb.agreement.pairwise(ratings, rb.agreement.cohen_kappa)
+    >>> table[["one", "other", "items", "value"]].round(2)
+       one  other  items  value
+    0    0      1      4   0.50
+    1    0      2      4   0.50
+    2    1      2      4  -0.33
+    """
+    ratings.require_known_raters("pairwise")
+    table = ratings.incidence.tocsc()
+    rated = np.split(table.indices, table.indptr[1:-1])
+    rows, undefined = list[tuple[Any, ...]](), list[str]()
+    for one, other in combinations(range(ratings.n_raters), 2):
+        shared = np.intersect1d(rated[one], rated[other])
+        pair = ratings.raters[[one, other]]
+        found = UNDEFINED
+        if len(shared) > 1:
+            both = _ratings_of(ratings, shared, pair)
+            found = UNDEFINED if both is None else _interval(coefficient(both), prob, method)
+            undefined += [" and ".join(map(str, pair))] if np.isnan(found[0]) else []
+        rows.append((*pair, len(shared), *found))
+    if undefined:
+        warnings.warn(
+            f"the coefficient is undefined for {len(undefined)} of {len(rows)} pairs of raters: "
+            f"{listed(undefined)}.",
+            stacklevel=2,
+        )
+    return pd.DataFrame(rows, columns=["one", "other", "items", "value", "lower", "upper"])
+
+
+def _ratings_of(ratings: Ratings, items: Codes, raters: pd.Index[Any]) -> Ratings | None:
+    """The ratings of some items by two raters; None if they are numbers that are all equal."""
+    try:
+        return ratings.subset(items=ratings.items[items], raters=raters)
+    except RatingsError:
+        return None
+
+
+def _interval(
+    coefficient: Coefficient, prob: float, method: Method | None
+) -> tuple[float, float, float]:
+    """The value with its interval over items, without a warning if it is undefined."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* is undefined: ")
+        value = coefficient.value
+    if np.isnan(value):
+        return UNDEFINED
+    interval = coefficient.interval(prob, over=None if method is None else "items", method=method)
+    return value, interval.lower, interval.upper
