@@ -37,6 +37,9 @@ Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a la
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"
 ]
+Reference: TypeAlias = Literal["t", "normal", "chi-squared", "binomial"]  # of a test statistic
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]  # what a test is against
+NullError: TypeAlias = Literal["analytic", "null"]  # standard error at the value, or at 0
 Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within a pool
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings

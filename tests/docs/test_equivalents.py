@@ -137,6 +137,28 @@ def test_limits_of_mean_iccs_of_irr_have_other_degrees_of_freedom() -> None:
     assert lower < published[0] < published[1] < upper
 
 
+def test_icc_of_irr_against_a_value_has_degrees_of_freedom_of_the_estimate() -> None:
+    """irr 0.84.1: icc(x, "twoway", "agreement", "single", r0 = 0.2), with df 4.785, p .3274."""
+    wide = judges().pivot(index="item", columns="rater", values="rating").to_numpy()
+    n, k = wide.shape
+    rows, columns = wide.mean(axis=1), wide.mean(axis=0)
+    error = ((wide - rows[:, None] - columns + wide.mean()) ** 2).sum() / ((n - 1) * (k - 1))
+    of_rows, of_columns = k * rows.var(ddof=1), n * columns.var(ddof=1)
+
+    def f_and_freedom(null: float, at: float) -> tuple[float, float]:
+        a, c = (k * icc / (n * (1 - icc)) for icc in (null, at))
+        f = of_rows / (a * of_columns + (1 + (n - 1) * a) * error)
+        parts = np.array([c * of_columns, (1 + (n - 1) * c) * error])
+        return f, parts.sum() ** 2 / (parts**2 / [k - 1, (n - 1) * (k - 1)]).sum()
+
+    own = ag.icc_table(rb.Ratings.from_frame(judges()), null=0.2).T["ICC(2,1)"]
+    published, theirs = f_and_freedom(0.2, 0.2), f_and_freedom(0.2, own["value"])
+    assert list(own[["F", "df2"]]) == pytest.approx(published)
+    assert own["p"] == pytest.approx(f.sf(published[0], n - 1, published[1]))
+    assert theirs[1] == pytest.approx(4.785, abs=5e-4)
+    assert f.sf(theirs[0], n - 1, theirs[1]) == pytest.approx(0.3274, abs=5e-5)
+
+
 def error_in_psych(both: Array, weight: Array, items: int) -> float:
     """Of version 2.2.9: the sums of weights of a column lack the frequencies of rows."""
     row, column = both.sum(axis=1), both.sum(axis=0)
@@ -257,7 +279,14 @@ def test_kappas_of_statsmodels() -> None:
     kappa = ag.cohen_kappa(rb.Ratings.from_table(contingency))
     fleiss = rb.Ratings.from_counts(COUNTS, categories=[1, 2, 3])
     assert float(kappa) == pytest.approx(found.kappa)
+    limits, test = (
+        kappa.interval(method="analytic", distribution="normal"),
+        kappa.test(error="null"),
+    )
     assert kappa.standard_error(method="analytic") == pytest.approx(found.std_kappa)
+    assert [limits.lower, limits.upper] == pytest.approx([found.kappa_low, found.kappa_upp])
+    assert test.statistic == pytest.approx(found.z_value)
+    assert test.p == pytest.approx(found.pvalue_two_sided)
     assert float(ag.fleiss_kappa(fleiss)) == pytest.approx(peer.fleiss_kappa(COUNTS))
     randolph = peer.fleiss_kappa(COUNTS, method="randolph")
     assert float(ag.brennan_prediger(fleiss)) == pytest.approx(randolph)

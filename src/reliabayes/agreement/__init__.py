@@ -9,6 +9,7 @@ from reliabayes.agreement.conger import conger_kappa, iota
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
 from reliabayes.agreement.generalizability import GStudyTable, g_study
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2, gwet_error
+from reliabayes.agreement.hypothesis_test import Test
 from reliabayes.agreement.icc_choice import which_icc
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval
@@ -26,6 +27,7 @@ __all__ = [
     "Coefficient",
     "GStudyTable",
     "Interval",
+    "Test",
     "brennan_prediger",
     "cohen_kappa",
     "conger_kappa",

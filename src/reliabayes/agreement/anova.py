@@ -16,7 +16,9 @@ from reliabayes.ratings import Ratings
 SINGLE_AND_AVERAGED = tuple(zip(NAMES[:3], NAMES[3:], strict=True))
 
 
-def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") -> pd.DataFrame:
+def icc_table(
+    ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings", null: float = 0.0
+) -> pd.DataFrame:
     r"""The six intraclass correlations of Shrout & Fleiss, each with its test and interval.
 
     Parameters
@@ -27,29 +29,34 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
         Nominal coverage of the intervals, strictly between 0 and 1.
     k : {"ratings", "columns"}, default "ratings"
         As for `icc`.
+    null : float, default 0
+        Value that F tests: of the ICC of single ratings in the rows of these, and of that of means
+        in theirs; at least 0 and below 1.
 
     Returns
     -------
     DataFrame
         Index icc, columns value, F, df1, df2, p, lower_95, upper_95 (for ``prob=0.95``). F compares
         the variance between items with that within items (ICC(1, .)) or with residuals, where items
-        are adjusted for their raters; p is the probability of a larger F if items do not differ,
-        which is exact for normal ratings in any design. Where `icc` uses the published formulas,
-        so do the intervals; otherwise they are likelihood-ratio intervals of the restricted
-        likelihood. With anonymous raters there are only ICC(1,1) and ICC(1,k).
+        are adjusted for their raters; p is the probability of a larger F if the ICC is ``null``,
+        which is exact for normal ratings in any design, but for ICC(2, .) above 0: there F has
+        Satterthwaite's degrees of freedom at ``null``, and exists in complete designs only. Where
+        `icc` uses the published formulas, so do the intervals; otherwise they are likelihood-ratio
+        intervals of the restricted likelihood. With anonymous raters there are only ICC(1,1) and
+        ICC(1,k).
 
     Raises
     ------
     RatingsError
         As for `icc`, or a rater rated an item more than once.
     ValueError
-        ``prob`` is out of range.
+        ``prob`` or ``null`` is out of range.
 
     References
     ----------
     Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420; McGraw & Wong (1996),
-    Table 7, https://doi.org/10.1037/1082-989X.1.1.30. Test in incomplete designs: Wald (1941),
-    https://doi.org/10.1214/aoms/1177731747.
+    tables 7 and 8, https://doi.org/10.1037/1082-989X.1.1.30. Test in incomplete designs: Wald
+    (1941), https://doi.org/10.1214/aoms/1177731747.
 
     Examples
     --------
@@ -57,9 +64,13 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     >>> ratings = Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     >>> icc_table(ratings).loc["ICC(2,1)"].round(2).to_list()
     [0.29, 11.03, 5.0, 15.0, 0.0, 0.02, 0.76]
+    >>> icc_table(ratings, null=0.2).loc["ICC(2,1)", ["F", "df2", "p"]].round(2).to_list()
+    [1.54, 5.3, 0.32]
     """
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
+    if not 0 <= null < 1:
+        raise ValueError(f"null must be at least 0 and below 1, not {null}.")
     require_once_per_rater(ratings, "icc_table")
     rows: dict[IccName, list[float]] = {}
     has_severity = not ratings.anonymous_raters and len(ratings) > ratings.n_raters
@@ -73,10 +84,17 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
         model = Analysis.of(ratings, single, k)
         mean = float(step_up(model.value, model.k))
         limits = model.interval(prob)
-        rows[single] = [model.value, *model.test(), *limits]
-        rows[averaged] = [mean, *model.test(), *model.averaged(limits)]
+        rows[single] = [model.value, *model.test(null), *limits]
+        of_single = float(step_up(null, 1 / model.k))
+        rows[averaged] = [mean, *model.test(of_single), *model.averaged(limits)]
     if any(np.isnan(value) for value, *_ in rows.values()):
         warnings.warn(f"At least one ICC is undefined: {UNDEFINED}.", stacklevel=2)
+    if null and has_severity and np.isnan(rows["ICC(2,1)"][1]):
+        warnings.warn(
+            "ICC(2, .) has no F test against a value above 0 in an incomplete design. See whether "
+            "its interval contains the value.",
+            stacklevel=2,
+        )
     level = f"{100 * prob:g}"
     columns = ["value", "F", "df1", "df2", "p", f"lower_{level}", f"upper_{level}"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from reliabayes.agreement.count_table import items_with_pairs
 from reliabayes.agreement.distinct_rows import Formula
+from reliabayes.agreement.hypothesis_test import Test
 from reliabayes.agreement.interval import (
     Interval,
     NormalModel,
@@ -31,7 +32,7 @@ from reliabayes.agreement.joined_sums import joined
 from reliabayes.agreement.rater_pools import pool_by_rater, union_of_raters
 from reliabayes.agreement.sampling_distribution import SamplingDistribution
 from reliabayes.arrays import Array
-from reliabayes.choices import Method, Over
+from reliabayes.choices import Alternative, Method, NullError, Over
 from reliabayes.ratings import Ratings
 
 Bounds = tuple[float | None, float | None]
@@ -75,6 +76,8 @@ class Coefficient:
         Largest (default 1) and smallest possible value, if known, which intervals do not exceed.
     model : NormalModel, optional
         Interval under a model of normal effects, which is then the default.
+    null_error : callable, optional
+        Published standard error if raters agree by chance only, given the sums (S,).
     n_paired : int, optional
         Number of items with ratings by at least two raters; by default that of all items.
     over_parts : StatisticsOfParts, optional
@@ -94,6 +97,7 @@ class Coefficient:
     limit: float | None = 1.0
     least: float | None = None
     model: NormalModel | None = None
+    null_error: Callable[[Array], float] | None = None
     n_paired: int | None = None
     over_parts: PartedStatistics | None = None
 
@@ -126,11 +130,14 @@ class Coefficient:
     @cached_property
     def value(self) -> float:
         """The coefficient; nan, with a warning that gives the reason, if it is undefined."""
-        total = self._statistics.total if self.total is None else self.total()
-        value = float(self.formula(total))
+        value = float(self.formula(self._sums))
         if np.isnan(value):
             warnings.warn(f"{self.name} is undefined: {self.undefined}.", stacklevel=3)
         return value
+
+    @cached_property
+    def _sums(self) -> Array:
+        return self._statistics.total if self.total is None else self.total()
 
     def part(self, name: str) -> Coefficient:
         """Return one of ``parts`` as a coefficient with intervals of its own.
@@ -162,6 +169,7 @@ class Coefficient:
             limit=limit,
             least=least,
             model=None,
+            null_error=None,
         )
 
     def interval(
@@ -170,6 +178,7 @@ class Coefficient:
         *,
         over: Over | None = None,
         method: Method | None = None,
+        distribution: Literal["t", "normal"] | None = None,
         replicates: int = 2000,
         seed: int = 0,
         n_jobs: int = 1,
@@ -200,6 +209,9 @@ class Coefficient:
             - "jackknife": Student's t with the jackknife standard error.
             - "analytic": Student's t with the standard error of the delta method over items, of
               which the published formulas (Fleiss, Cohen & Everitt; Gwet) are special cases.
+        distribution : {"t", "normal"}, default "t"
+            Of method "analytic": Student's t with a degree of freedom less than there are items, or
+            the normal distribution, as psych, vcd and statsmodels have it.
         replicates : int, default 2000
             Number of bootstrap samples.
         seed : int, default 0
@@ -231,7 +243,69 @@ class Coefficient:
         (1983), https://doi.org/10.1001/jama.1983.03330370053031
         """
         options = {"replicates": replicates, "seed": seed, "n_jobs": n_jobs}
-        return self._intervals.interval(prob, over, method, options)
+        return self._intervals.interval(prob, over, method, options, distribution)
+
+    def test(
+        self,
+        null: float = 0.0,
+        *,
+        alternative: Alternative = "two-sided",
+        error: NullError = "analytic",
+    ) -> Test:
+        """Test the hypothesis that the coefficient has a certain value in all items.
+
+        A small p value excludes that value; it does not say that agreement is good. The interval
+        does.
+
+        Parameters
+        ----------
+        null : float, default 0
+            The value, below the largest that the coefficient can have.
+        alternative : {"two-sided", "greater", "less"}, default "two-sided"
+            Whether only larger, or only smaller, values count as departures.
+        error : {"analytic", "null"}, default "analytic"
+            "analytic" divides by the standard error of the delta method over items, as
+            ``interval(method="analytic")``, with Student's t. "null" divides by the published error
+            of raters who agree by chance only, with the normal distribution; it exists for Cohen's
+            kappa, weighted or not, and for Fleiss' kappa and Scott's pi without weights, and
+            supposes that raters are fixed and items are a sample.
+
+        Returns
+        -------
+        Test
+            Statistic, distribution, degrees of freedom and p. Nan, with a warning, where the
+            standard error is 0 or the coefficient is undefined.
+
+        Raises
+        ------
+        RatingsError
+            The published error supposes another design.
+        ValueError
+            ``null`` is out of range, or there is no published error.
+
+        See Also
+        --------
+        icc_table : The F tests of intraclass correlations against any value.
+
+        References
+        ----------
+        "null": Fleiss, Cohen & Everitt (1969), https://doi.org/10.1037/h0028106; Fleiss, Nee &
+        Landis (1979), https://doi.org/10.1037/0033-2909.86.5.974
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> kappa = rb.agreement.cohen_kappa(rb.Ratings.from_table(np.array([[20, 5], [10, 15]])))
+        >>> kappa.test()
+        Test(t = 3.15, df 49, p = 0.002784)
+        >>> kappa.test(0.2, alternative="greater")
+        Test(t = 1.575, df 49, p = 0.06086)
+        """
+        return self._intervals.test(null, alternative, error, self._null_error)
+
+    def _null_error(self) -> float | None:
+        return None if self.null_error is None else self.null_error(self._sums)
 
     def standard_error(
         self,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.distinct_rows import Formula
+from reliabayes.agreement.null_errors import (
+    cohen_null_error,
+    fleiss_null_error,
+    refuse_repeats,
+)
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
 from reliabayes.agreement.scales import Weights, agreement_weights, least_weight
@@ -63,8 +70,10 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     >>> rb.agreement.cohen_kappa(ratings)
     Cohen's kappa: 0.5
     """
+    agreement = agreement_weights(ratings, weights, is_symmetric=False)
+    error = partial(cohen_null_error, agreement=agreement)
     kappa = _cohen(ratings, weights, is_symmetric=False)
-    return _of_two_raters(ratings, "Cohen's kappa", kappa)
+    return _of_two_raters(ratings, "Cohen's kappa", kappa, error)
 
 
 @of_datasets
@@ -113,7 +122,11 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
         return ratio(((both @ agreement) * both).sum(-1), 4 * size**2)
 
     correction = replace(_cohen(ratings, weights), expected=expected)
-    return _of_two_raters(ratings, "Scott's pi", correction)
+
+    def error(table: Array) -> float:
+        return fleiss_null_error(table.sum(0) + table.sum(1), int(table.sum()), 2)
+
+    return _of_two_raters(ratings, "Scott's pi", correction, error if weights is None else None)
 
 
 @of_datasets
@@ -160,8 +173,13 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     return Coefficient.of(ratings, "Light's kappa", pairs.rows, pairs.mean_over_pairs(kappas))
 
 
-def _of_two_raters(ratings: Ratings, name: str, of_tables: ChanceCorrection) -> Coefficient:
-    """Coefficient of the only pair of raters, given the chance correction of a table."""
+def _of_two_raters(
+    ratings: Ratings,
+    name: str,
+    of_tables: ChanceCorrection,
+    error: Callable[[Array], float] | None,
+) -> Coefficient:
+    """Coefficient of the only pair of raters, given the chance correction and error of a table."""
     _require_two_raters(ratings)
     pairs = RaterPairTables.of(ratings, name)
 
@@ -173,7 +191,15 @@ def _of_two_raters(ratings: Ratings, name: str, of_tables: ChanceCorrection) -> 
         observed=of_only_pair(of_tables.observed),
         expected=of_only_pair(of_tables.expected),
     )
-    return correction.coefficient(ratings, name, pairs.rows, degrees_lost=0)
+
+    def null_error(sums: Array) -> float:
+        assert error is not None
+        refuse_repeats(ratings, 'error="null"')
+        return error(pairs.tables(sums)[0][0])
+
+    return correction.coefficient(
+        ratings, name, pairs.rows, degrees_lost=0, null_error=error and null_error
+    )
 
 
 def _require_two_raters(ratings: Ratings) -> None:

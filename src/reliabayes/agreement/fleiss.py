@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy as np
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.count_table import CountTable, require_once_per_rater
+from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.null_errors import fleiss_null_error, ratings_of_each_item
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions, ratio_of_sums
 from reliabayes.agreement.scales import Weights, distance_from_weights
+from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
 
@@ -45,7 +46,7 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
 
     See Also
     --------
-    fleiss_z : test of the hypothesis of no agreement beyond chance.
+    Coefficient.test : test of the hypothesis of no agreement beyond chance, with ``error="null"``.
 
     References
     ----------
@@ -60,9 +61,15 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     Fleiss' kappa: 0.55
     """
     distance = distance_from_weights(ratings, weights)
-    return corrected_by_proportions(
+    kappa = corrected_by_proportions(
         ratings, "Fleiss' kappa", weights, lambda p: 1 - distance.between(p, p)
     )
+
+    def null_error(sums: Array) -> float:
+        m = ratings_of_each_item(ratings, 'error="null"')
+        return fleiss_null_error(sums[2:], whole_of(ratings).n_items, m)
+
+    return replace(kappa, null_error=null_error if weights is None else None)
 
 
 @of_datasets
@@ -131,7 +138,8 @@ def fleiss_z(ratings: Ratings) -> float:
        {\sqrt{(\sum_k \pi_k q_k)^2 - \sum_k \pi_k q_k (q_k - \pi_k)}},\quad q_k = 1 - \pi_k
 
     The standard error in it holds under the hypothesis of chance agreement and is not suitable for
-    intervals: use `Coefficient.interval` for those.
+    intervals: use `Coefficient.interval` for those. This is the statistic of
+    ``fleiss_kappa(ratings).test(error="null")``, which has its p value.
 
     Parameters
     ----------
@@ -161,15 +169,5 @@ def fleiss_z(ratings: Ratings) -> float:
     >>> round(rb.agreement.fleiss_z(ratings), 3)
     1.65
     """
-    require_once_per_rater(ratings, "fleiss_z")
-    per_item = ratings.ratings_per_item
-    if np.ptp(per_item):
-        rule = "all items must have the same number of ratings"
-        found = f"{per_item.min()} to {per_item.max()}"
-        remedy = "Use fleiss_kappa(ratings).interval()."
-        raise RatingsError([Fault("item", rule, found, remedy)])
-    kappa, m = float(fleiss_kappa(ratings)), int(per_item[0])
-    p = np.bincount(ratings.category) / len(ratings)
-    variance = p * (1 - p)
-    error = math.sqrt(variance.sum() ** 2 - variance @ (1 - 2 * p)) / variance.sum()
-    return kappa / float(error) * math.sqrt(len(per_item) * m * (m - 1) / 2)
+    ratings_of_each_item(ratings, "fleiss_z")
+    return fleiss_kappa(ratings).test(error="null").statistic

@@ -75,11 +75,37 @@ class Analysis:
             return float(self.squares.icc(self.k, agreement=agreement))
         return float(self.products.components().icc(agreement=agreement))
 
-    def test(self) -> tuple[float, float, float, float]:
-        """F, its two degrees of freedom and p, for the hypothesis of no variance between items.
+    def test(self, null: float = 0.0) -> tuple[float, float, float, float]:
+        """F, its two degrees of freedom and p, for the hypothesis that the ICC is at most ``null``.
 
-        Items are adjusted for raters unless the model ignores raters.
+        Items are adjusted for raters unless the model ignores raters. Nan for ICC(2,1) in an
+        incomplete design unless the value is 0, for which alone F is exact.
         """
+        if null == 0:
+            return self._test_of_no_variance()
+        if has_severity(self.name):
+            return self._test_of_agreement(null) if self.is_balanced else (math.nan,) * 4
+        _, freedom, df_residual, _ = self._test_of_no_variance()
+        f = self._f_at(null, freedom, df_residual)
+        return f, freedom, df_residual, float(fdtrc(freedom, df_residual, f))
+
+    def _test_of_agreement(self, null: float) -> tuple[float, float, float, float]:
+        """Test of ICC(2,1): McGraw & Wong (1996), table 8, with its degrees of freedom there."""
+        df, n = self.squares.df, self.squares.df.item + 1
+        severity = self.k * null / (n * (1 - null))
+        rater = severity * self.squares.rater
+        residual = (1 + (n - 1) * severity) * self.squares.residual
+        f = float(ratio(self.squares.item, rater + residual))
+        freedom = ratio((rater + residual) ** 2, rater**2 / df.rater + residual**2 / df.residual)
+        return f, float(df.item), float(freedom), float(fdtrc(df.item, freedom, f))
+
+    def _f_at(self, null: float, freedom: float, df_residual: float) -> float:
+        """Ratio of mean squares that has an F distribution if the ICC has this value."""
+        error = self.squares.residual * df_residual
+        square = self.products.square_given_raters(null / (1 - null)) - error
+        return float(ratio(square / freedom, self.squares.residual))
+
+    def _test_of_no_variance(self) -> tuple[float, float, float, float]:
         square, df = self.squares, self.squares.df
         freedom, between = df.item, df.item * square.item
         if self.products.n_raters:
@@ -145,11 +171,9 @@ class Analysis:
         if self.value > NEARLY_ONE:
             return 1.0, 1.0
         _, freedom, df_residual, _ = self.test()
-        residual = self.squares.residual
 
         def f(icc: float) -> float:
-            square = self.products.square_given_raters(icc / (1 - icc)) - residual * df_residual
-            return float(square / freedom / residual)
+            return self._f_at(icc, freedom, df_residual)
 
         def where(quantile: float) -> float:
             if f(0.0) <= quantile:

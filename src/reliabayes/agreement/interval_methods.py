@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.hypothesis_test import Test
 from reliabayes.agreement.interval import (
     Interval,
     NormalModel,
     bca_probabilities,
     central_probabilities,
+    check_choice,
     check_interval_options,
 )
 from reliabayes.agreement.rater_pools import require_resamplable
 from reliabayes.agreement.sampling_distribution import SamplingDistribution
-from reliabayes.choices import Method, Over
+from reliabayes.choices import Alternative, Method, NullError, Over
 
 CONSTANT = 1e-12  # standard error below which a coefficient cannot vary
 BY_RESAMPLING = ("percentile", "bca", "jackknife")
@@ -64,6 +68,7 @@ class Intervals:
         over: Over | None,
         method: Method | None,
         options: Mapping[str, int],
+        distribution: Literal["t", "normal"] | None = None,
     ) -> Interval:
         """Interval as `Coefficient.interval` describes it; options are those of the bootstrap."""
         known_method = self.default_method(over) if method is None else method
@@ -71,7 +76,9 @@ class Intervals:
         check_interval_options(prob, known_over, known_method)
         if known_method in BY_RESAMPLING:
             warn_of_few_raters(self.sampling.raters, known_over, known_method)
-        found = self.by_method(prob, known_over, known_method, options)
+        check_distribution(distribution, known_method)
+        freedom = None if distribution is None else self.freedom(distribution)
+        found = self.by_method(prob, known_over, known_method, options, freedom)
         return self.admitting(found.clipped(self.value, self.least, self.limit))
 
     def admitting(self, interval: Interval) -> Interval:
@@ -103,16 +110,71 @@ class Intervals:
             return self.value > 1 - CONSTANT
         return self.sampling.analytic_error(0) < CONSTANT
 
+    def freedom(self, distribution: Literal["t", "normal"]) -> float:
+        """Degrees of freedom of Student's t over items, which is normal with infinitely many."""
+        return self.sampling.distinct_rows.n_items - 1 if distribution == "t" else math.inf
+
+    def test(
+        self,
+        null: float,
+        alternative: Alternative,
+        kind: NullError,
+        null_error: Callable[[], float | None],
+    ) -> Test:
+        """Test as `Coefficient.test` describes it."""
+        check_choice("alternative", alternative, get_args(Alternative))
+        check_choice("error", kind, get_args(NullError))
+        self._check_null(null)
+        if kind == "null":
+            error = self._published(null_error(), null)
+            return Test.of_z(float(ratio(self.value - null, error)), alternative)
+        error = self.sampling.analytic_error(self.degrees_lost)
+        if error < CONSTANT:
+            warnings.warn(
+                f"{self.name} cannot be tested: its standard error is 0, because no item differs "
+                'from the others. Pass error="null" for a kappa, or use the interval.',
+                stacklevel=4,
+            )
+            error = 0.0
+        statistic = float(ratio(self.value - null, error))
+        return Test.of_t(statistic, self.freedom("t"), alternative)
+
+    def _check_null(self, null: float) -> None:
+        low = -math.inf if self.least is None else self.least
+        high = math.inf if self.limit is None else self.limit
+        if not (math.isfinite(null) and low <= null < high):
+            least = "" if self.least is None else f"at least {self.least:g} and "
+            most = "finite" if self.limit is None else f"below {self.limit:g}"
+            raise ValueError(f"null must be {least}{most} for {self.name}, not {null}.")
+
+    def _published(self, error: float | None, null: float) -> float:
+        if error is None:
+            raise ValueError(
+                f'error="null" is for kappas with a published error, not for {self.name}. Pass '
+                'error="analytic".'
+            )
+        if null != 0:
+            raise ValueError(
+                f'error="null" is the error where {self.name} is 0; found null={null}. Pass '
+                'error="analytic".'
+            )
+        return error
+
     def by_method(
-        self, prob: float, over: Over, method: Method, options: Mapping[str, int]
+        self,
+        prob: float,
+        over: Over,
+        method: Method,
+        options: Mapping[str, int],
+        freedom: float | None = None,
     ) -> Interval:
         """Interval by a method, also if all ratings agree or raters are few."""
         if method == "model":
             return self._require_model(over).interval(prob)
         if method == "analytic":
             error = self.sampling.analytic_error(self.degrees_lost)
-            freedom = self.sampling.distinct_rows.n_items - 1
-            return Interval.around(self.value, error, freedom, prob, method, over)
+            known = self.freedom("t") if freedom is None else freedom
+            return Interval.around(self.value, error, known, prob, method, over)
         if method == "log":
             variance, degrees = self.sampling.variance(over)
             error = float(np.sqrt(variance))
@@ -143,6 +205,28 @@ class Intervals:
             return self.n_paired()
         n_raters = len(self.sampling.raters)
         return n_raters if over == "raters" else min(self.n_paired(), n_raters)
+
+
+def check_distribution(distribution: str | None, method: Method) -> None:
+    """Raise unless a distribution is one that the method has.
+
+    Parameters
+    ----------
+    distribution : str or None
+        As for `Coefficient.interval`.
+    method : str
+        How the interval is computed.
+
+    Raises
+    ------
+    ValueError
+        It is not.
+    """
+    if distribution is None:
+        return
+    check_choice("distribution", distribution, ("t", "normal"))
+    if method != "analytic":
+        raise ValueError(f'distribution is for method="analytic", not for method "{method}".')
 
 
 def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: Method) -> None:
