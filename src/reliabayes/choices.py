@@ -40,6 +40,9 @@ Method: TypeAlias = Literal[  # of intervals
 Reference: TypeAlias = Literal["t", "normal", "chi-squared", "binomial"]  # of a test statistic
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]  # what a test is against
 NullError: TypeAlias = Literal["analytic", "null"]  # standard error at the value, or at 0
+MarginTest: TypeAlias = Literal[  # of how often raters use the categories
+    "stuart-maxwell", "bhapkar", "bowker", "mcnemar", "mcnemar-exact", "rater-bias", "cochran"
+]
 Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within a pool
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings

@@ -307,6 +307,51 @@ def test_square_table_of_statsmodels() -> None:
 
 
 @pytest.mark.docs
+def test_margins_of_statsmodels() -> None:
+    peer = pytest.importorskip("statsmodels.stats.contingency_tables")
+    counts, small = np.array([[20, 10, 5], [3, 30, 15], [1, 5, 40]]), np.array([[9, 4], [7, 5]])
+    binary = (table(missing=False) > 2).astype(int)
+    ratings, two = rb.Ratings.from_table(counts), rb.Ratings.from_table(small)
+    several = rb.Ratings.from_wide(binary, scale="nominal")
+
+    theirs = peer.SquareTable(counts, shift_zeros=False)
+
+    ours = ag.marginal_homogeneity(ratings)
+    assert ours.statistic == pytest.approx(theirs.homogeneity().statistic)
+    assert ag.marginal_homogeneity(ratings, "bhapkar").statistic == pytest.approx(
+        theirs.homogeneity("bhapkar").statistic
+    )
+    symmetry = ag.marginal_homogeneity(ratings, "bowker")
+    assert (symmetry.statistic, symmetry.p) == pytest.approx(
+        (theirs.symmetry().statistic, theirs.symmetry().pvalue)
+    )
+    exact = ag.marginal_homogeneity(two, "mcnemar-exact")
+    assert (exact.statistic, exact.p) == pytest.approx(
+        (peer.mcnemar(small).statistic, peer.mcnemar(small).pvalue)
+    )
+    asymptotic = peer.mcnemar(small, exact=False, correction=False)
+    assert ag.marginal_homogeneity(two, "mcnemar").p == pytest.approx(asymptotic.pvalue)
+    cochran = ag.marginal_homogeneity(several, "cochran")
+    assert cochran.statistic == pytest.approx(peer.cochrans_q(binary).statistic)
+
+
+def test_stuart_maxwell_of_irr_leaves_out_categories_of_equal_margins() -> None:
+    """irr 0.84.1, stuart.maxwell.mh(table): 1.923 with 1 degree of freedom."""
+    counts = np.array([[20, 5, 3], [5, 30, 9], [3, 4, 25]])
+    difference = counts.sum(axis=1) - counts.sum(axis=0)
+    covariance = np.diag(counts.sum(axis=0) + counts.sum(axis=1)) - counts - counts.T
+    kept = counts[1:, 1:]  # of the categories with other margins
+
+    theirs = (kept[0].sum() - kept[:, 0].sum()) ** 2 / (kept[0, 1] + kept[1, 0])
+
+    ours = ag.marginal_homogeneity(rb.Ratings.from_table(counts))
+    inverse = np.linalg.pinv(covariance)
+    assert difference.tolist() == [0, 5, -5]
+    assert ours.statistic == pytest.approx(difference @ inverse @ difference)
+    assert (theirs, ours.statistic) == pytest.approx((1.923, 1.4925), rel=1e-4)
+
+
+@pytest.mark.docs
 def test_variances_of_statsmodels_and_lme4() -> None:
     """lme4 1.1-31: VarCorr(lmer(rating ~ (1|item) + (1|rater)))."""
     peer = pytest.importorskip("statsmodels.formula.api")

@@ -15,6 +15,7 @@ from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
+from reliabayes.agreement.margins import marginal_homogeneity
 from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
@@ -49,6 +50,7 @@ __all__ = [
     "krr_bootstrap",
     "krr_curve",
     "light_kappa",
+    "marginal_homogeneity",
     "normalized_kappa_x",
     "pairwise",
     "percent_agreement",

@@ -27,6 +27,8 @@ class Test:
         "normal".
     p : float
         Probability, under the hypothesis, of a statistic at least as far from it.
+    estimate : float, optional
+        What was tested, such as the coefficient.
 
     Examples
     --------
@@ -43,28 +45,38 @@ class Test:
     distribution: Reference
     df: float | None
     p: float
+    estimate: float | None = None
 
     def __repr__(self) -> str:
         df = "" if self.df is None else f", df {self.df:.4g}"
         return f"Test({SYMBOLS[self.distribution]} = {self.statistic:.4g}{df}, p = {self.p:.4g})"
 
     @classmethod
-    def of_t(cls, statistic: float, df: float, alternative: Alternative) -> Test:
+    def of_t(
+        cls,
+        statistic: float,
+        df: float,
+        alternative: Alternative,
+        *,
+        estimate: float | None = None,
+    ) -> Test:
         """Test by Student's t."""
         p = _tail(float(stdtr(df, statistic)), float(stdtr(df, -statistic)), alternative)
-        return cls(statistic=statistic, distribution="t", df=df, p=p)
+        return cls(statistic=statistic, distribution="t", df=df, p=p, estimate=estimate)
 
     @classmethod
-    def of_z(cls, statistic: float, alternative: Alternative) -> Test:
+    def of_z(
+        cls, statistic: float, alternative: Alternative, *, estimate: float | None = None
+    ) -> Test:
         """Test by the normal distribution."""
         p = _tail(float(ndtr(statistic)), float(ndtr(-statistic)), alternative)
-        return cls(statistic=statistic, distribution="normal", df=None, p=p)
+        return cls(statistic=statistic, distribution="normal", df=None, p=p, estimate=estimate)
 
     @classmethod
-    def of_chi_squared(cls, statistic: float, df: float) -> Test:
+    def of_chi_squared(cls, statistic: float, df: float, *, estimate: float | None = None) -> Test:
         """Test by chi-squared; without degrees of freedom there is nothing to reject."""
         p = float(chdtrc(df, statistic)) if df > 0 else 1.0
-        return cls(statistic=statistic, distribution="chi-squared", df=df, p=p)
+        return cls(statistic=statistic, distribution="chi-squared", df=df, p=p, estimate=estimate)
 
 
 def _tail(below: float, above: float, alternative: Alternative) -> float:

@@ -127,7 +127,8 @@ class Intervals:
         self._check_null(null)
         if kind == "null":
             error = self._published(null_error(), null)
-            return Test.of_z(float(ratio(self.value - null, error)), alternative)
+            statistic = float(ratio(self.value - null, error))
+            return Test.of_z(statistic, alternative, estimate=self.value)
         error = self.sampling.analytic_error(self.degrees_lost)
         if error < CONSTANT:
             warnings.warn(
@@ -137,7 +138,7 @@ class Intervals:
             )
             error = 0.0
         statistic = float(ratio(self.value - null, error))
-        return Test.of_t(statistic, self.freedom("t"), alternative)
+        return Test.of_t(statistic, self.freedom("t"), alternative, estimate=self.value)
 
     def _check_null(self, null: float) -> None:
         low = -math.inf if self.least is None else self.least
