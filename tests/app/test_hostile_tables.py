@@ -101,6 +101,7 @@ def test_memory_is_limited_and_then_free_again() -> None:
     assert len(bytearray(200_000_000)) == 200_000_000
 
 
+@pytest.mark.slow
 def test_a_table_that_takes_too_long_ends_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_SECONDS", 0.1)
     session = Session()

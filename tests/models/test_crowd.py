@@ -305,6 +305,7 @@ def both() -> tuple[rb.Fit, rb.Fit]:
         return fit, model.fit(ratings, **options)
 
 
+@pytest.mark.slow
 def test_posterior_is_that_with_effects_integrated_out(both: tuple[rb.Fit, rb.Fit]) -> None:
     ours, theirs = both
 
@@ -333,6 +334,7 @@ def z_scores(one: rb.Fit, other: rb.Fit, names: list[str]) -> Array:
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_effects_of_items_are_those_of_a_fit_that_integrates_them_out(
     both: tuple[rb.Fit, rb.Fit],
 ) -> None:
@@ -355,6 +357,7 @@ def test_fit_comes_back_from_its_file(both: tuple[rb.Fit, rb.Fit], tmp_path: Pat
 
 
 @pytest.mark.usefixtures("always")
+@pytest.mark.slow
 def test_earlier_fit_is_a_start(both: tuple[rb.Fit, rb.Fit]) -> None:
     for earlier in both:  # of which the second has no effects of items
         fit = rb.OrdinalICC().fit(

@@ -108,6 +108,7 @@ def test_nuts_goes_on_with_what_it_has_adapted(monkeypatch: pytest.MonkeyPatch) 
         ((300, 12), [1, 1]),  # long trees after none
     ],
 )
+@pytest.mark.slow
 def test_nuts_is_more_careful_where_it_cannot_go_on(
     shape: tuple[int, int], thinning: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ def test_draws_have_the_effective_size_that_is_asked_for(
     assert min(checks.ess_bulk, checks.ess_tail) >= 3000
 
 
+@pytest.mark.slow
 def test_means_have_the_error_that_is_asked_for() -> None:
     ratings = study(rb.GaussianICC(), (30, 5), seed=1)
     usual = rb.GaussianICC().fit(ratings, seed=1, progress=False).summary()["mcse"]["icc"]
@@ -167,6 +169,7 @@ def test_means_have_the_error_that_is_asked_for() -> None:
     assert fit.summary()["mcse"]["icc"] <= usual / 2
 
 
+@pytest.mark.slow
 def test_a_precision_that_is_not_reached_is_said() -> None:
     ratings = study(rb.GaussianICC(), (30, 5), seed=1)
 
