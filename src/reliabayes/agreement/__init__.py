@@ -1,6 +1,7 @@
 """Classical agreement: kappas, alpha, iota, ICC, xRR, k-rater reliability, with intervals."""
 
 from reliabayes.agreement.alpha import krippendorff_alpha
+from reliabayes.agreement.alternative_annotator import AltTest, alt_test
 from reliabayes.agreement.anova import icc_table
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
@@ -25,10 +26,12 @@ from reliabayes.agreement.specific import specific_agreement
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 
 __all__ = [
+    "AltTest",
     "Coefficient",
     "GStudyTable",
     "Interval",
     "Test",
+    "alt_test",
     "brennan_prediger",
     "cohen_kappa",
     "conger_kappa",
