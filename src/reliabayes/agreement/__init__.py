@@ -15,6 +15,7 @@ from reliabayes.agreement.icc_choice import which_icc
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
+from reliabayes.agreement.judging import effective_votes, position, rogan_gladen
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.margins import marginal_homogeneity
 from reliabayes.agreement.pairwise import pairwise
@@ -36,6 +37,7 @@ __all__ = [
     "cohen_kappa",
     "conger_kappa",
     "difference",
+    "effective_votes",
     "fleiss_kappa",
     "fleiss_kappa_by_category",
     "fleiss_z",
@@ -57,6 +59,8 @@ __all__ = [
     "normalized_kappa_x",
     "pairwise",
     "percent_agreement",
+    "position",
+    "rogan_gladen",
     "scott_pi",
     "spearman_brown",
     "spearman_rho",

@@ -72,7 +72,7 @@ def alt_test(
     min_people: int = 2,
     min_items: int = 30,
 ) -> AltTest:
-    r"""Alternative annotator test: may a judge stand in for a person?
+    r"""Alternative annotator test of whether a judge may stand in for a person.
 
     Each person in turn is left out. On each item, person and judge are scored against the other
     people who rated it, and the judge has an advantage if its score is at least as high. It wins
@@ -133,7 +133,7 @@ def alt_test(
     """
     ratings.require_known_raters("alt_test")
     person = _people(ratings, human)
-    at = ratings.raters.get_indexer([judge])[0]
+    at = ratings.raters.get_indexer(pd.Index([judge]))[0]
     if at < 0 or person[at]:
         rule = "judge must be the id of a rater who is no person"
         remedy = f"Choose from {listed(list(ratings.raters[~person]))}."

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from reliabayes.agreement.judging import kish_votes
 from reliabayes.arrays import Array
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.matrices import Matrices, matrices
@@ -19,7 +20,7 @@ from reliabayes.families.judges.rates import Items, rate_draws
 from reliabayes.families.judges.replaceable import advantages
 from reliabayes.families.judges.reports import judge_confusion, reruns_flip
 from reliabayes.families.judges.starts import complete
-from reliabayes.families.judges.votes import error_correlation, informative_votes, kish_votes
+from reliabayes.families.judges.votes import error_correlation, informative_votes
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe

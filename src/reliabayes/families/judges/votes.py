@@ -18,19 +18,6 @@ SAMPLED = 4000  # outcomes
 MOST_COPIES = 64  # of the mean judge
 
 
-def kish_votes(number: float, correlation: Array) -> Array:
-    """Effective number k / (1 + (k - 1) r) of votes by k judges, arXiv 2605.29800.
-
-    Parameters
-    ----------
-    number : float
-        Number k of judges.
-    correlation : array
-        Mean correlation r of their error indicators.
-    """
-    return np.asarray(number / (1 + (number - 1) * np.maximum(correlation, 0.0)))
-
-
 def error_correlation(found: Matrices, problem: PanelProblem) -> Array:
     """Mean correlations (...) of the errors of two judges, in one run each, over all pairs.
 
