@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reliabayes.agreement.judging import position
+from reliabayes.errors import SamplingError
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.missing import missing_answers, warning_of_missing
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items
+from reliabayes.families.judges.requirements import Requirement, Verdict
 from reliabayes.families.judges.results import PanelResults
 from reliabayes.models.judge_panel import JudgePanel
 from reliabayes.ratings import Ratings
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
+from reliabayes.wording import joined
+
+LEAST_PEOPLE = 3  # whose agreement a judge is compared with
+MORE = 4  # times as many draws where the outcome of a requirement depends on which are drawn
+MOST_DRAWS = 16_000  # of a chain
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -48,7 +56,7 @@ class JudgeStudy:
     """
 
     ratings: Ratings
-    model: JudgePanel
+    model: JudgePanel = field(repr=False)
     arguments: Mapping[str, Any] = field(repr=False)
 
     def __init__(
@@ -155,6 +163,84 @@ class JudgeStudy:
     def replaceable(self, judge: Any, epsilon: float = 0.1, prob: float = 0.9) -> pd.Series[Any]:
         """Whether a judge may replace a person; see `PanelResults.replaceable`."""
         return self.results.replaceable(judge, epsilon, prob)
+
+    def position(self, order: str, first: Mapping[Any, Any], *, prob: float = 0.9) -> pd.DataFrame:
+        """How much judges prefer what is shown first; see `reliabayes.agreement.position`."""
+        judges = self.problem.coords["judge"]
+        return position(self.ratings, order, first, prob=prob).loc[judges]
+
+    def supports(self, requirement: str) -> Verdict:
+        """Whether the answers support a requirement.
+
+        It compares a sum of quantities with a number: ``rate[v4] - rate[v3] > -0.02 with 0.95``.
+        These are ``rate[group]``, by people; ``truth[group]``, of true categories, where these
+        are determined; each of the second of two categories, or of one that is named:
+        ``rate[v4, good]``; ``kappa[judge, people]`` of one run of a judge and one person; and
+        ``sensitivity[judge]`` and ``specificity[judge]``.
+
+        Parameters
+        ----------
+        requirement : str
+            The requirement.
+
+        Returns
+        -------
+        Verdict
+            True only if the requirement has the probability that it asks for. As the condition of
+            an ``assert``, it says in a failure what was found, and how many labels are missing.
+
+        Raises
+        ------
+        ValueError
+            The requirement cannot be read, or the answers do not determine its quantities.
+        SamplingError
+            The draws may not represent the posterior.
+        """
+        asked = Requirement.parse(requirement)
+        found = asked.verdict(self.results)
+        while found.may_turn and (draws := MORE * self.fit.settings.draws) <= MOST_DRAWS:
+            arguments = {**self.arguments, "draws": draws}
+            vars(self)["fit"] = self.model.fit(self.ratings, **arguments)
+            found = asked.verdict(self.results)
+        if self.fit.doubt:
+            raise SamplingError(self.fit.doubt)
+        return found
+
+    def answerable(self) -> tuple[str, str]:
+        """What the answers can tell of systems, and of judges, in two sentences; costs no fit."""
+        found, groups = self.identified(), self.problem.size("group")
+        rates = [
+            name
+            for name, verdict in (
+                ("ratings by people", found.people_rate), ("true categories", found.truth)
+            )
+            if verdict != "no"
+        ]  # fmt: skip
+        if not rates:
+            systems = f"These files cannot answer whether a system is better: {found.why}"
+        elif groups < 2:
+            systems = (
+                "These files have one system, or no column that names them, so that none is "
+                f"compared; the rates of {joined(rates)} can be told."
+            )
+        else:
+            systems = (
+                f"These files can answer whether a system is better: the rates of {joined(rates)} "
+                f"of {groups} systems can be told."
+            )
+        people, judges = int(self.problem.roles.is_person.sum()), self.problem.size("judge")
+        if not judges:
+            return systems, "They have no judges."
+        if people >= LEAST_PEOPLE:
+            return systems, (
+                f"They can answer whether a judge may stand in for a person: {people} people can "
+                "be compared with each other and with it."
+            )
+        return systems, (
+            "They cannot answer whether a judge may stand in for a person: each is compared with "
+            f"the agreement of the others, which takes {LEAST_PEOPLE} people, and there "
+            f"{'is' if people == 1 else 'are'} {people}."
+        )
 
     @property
     def cautions(self) -> list[str]:

@@ -12,6 +12,7 @@ import reliabayes as rb
 from reliabayes.cli.agreement_commands import agree, simulate
 from reliabayes.cli.app_command import app as open_app
 from reliabayes.cli.fit_commands import compare, fit
+from reliabayes.cli.judge_command import judge
 from reliabayes.cli.output import (
     BAD_INPUT,
     FAILURE,
@@ -88,7 +89,7 @@ def options(
     """Estimate the reliability and validity of human ratings."""
 
 
-COMMANDS = (fit, compare, report, agree, tidy, partition, simulate, describe, models, demo)
+COMMANDS = (fit, compare, report, judge, agree, tidy, partition, simulate, describe, models, demo)
 for command in COMMANDS:
     app.command()(command)
 app.command("app")(open_app)

@@ -209,7 +209,7 @@ class PanelResults:
             and ``missing``, the share of its answers that is missing.
         """
         problem, said = self.problem, self.problem.answers
-        found = self._matrices
+        found = self.matrices
         average = judge_confusion(found, problem)
         names = (
             {1: "sensitivity", 0: "specificity"}
@@ -247,7 +247,7 @@ class PanelResults:
             A row for each family, group, true category and other category.
         """
         coords = self.problem.coords
-        values = np.exp(self._matrices.misreading)
+        values = np.exp(self.matrices.misreading)
         names = [coords["family"], coords["read_group"], coords["category"], coords["category"]]
         labels = ["family", "group", "true_category", "read_as"]
         index = pd.MultiIndex.from_product(names, names=labels)
@@ -283,7 +283,7 @@ class PanelResults:
         if number < 2:
             raise ValueError(f"effective votes need two judges or more; found {number}.")
         if kind == "kish":
-            draws = kish_votes(number, error_correlation(self._matrices, self.problem))
+            draws = kish_votes(number, error_correlation(self.matrices, self.problem))
         elif kind == "information":
             rng, few = np.random.default_rng(SEED), self._few
             draws = np.array(
@@ -341,7 +341,8 @@ class PanelResults:
         return pd.Series({**found, **describe(of_judge.mean(axis=1), prob)}, name=judge)
 
     @cached_property
-    def _matrices(self) -> Matrices:
+    def matrices(self) -> Matrices:
+        """Log-probabilities of categories, at all draws."""
         return matrices(complete(self.posterior.stacked(), self.problem), self.problem)
 
     @cached_property
@@ -350,7 +351,7 @@ class PanelResults:
 
     def _each_matrices(self) -> list[Matrices]:
         """Log-probabilities of categories, draw by draw."""
-        found = self._matrices
+        found = self.matrices
 
         def at(x: Array, draw: int) -> Array:
             return np.asarray(x[draw if len(x) > 1 else 0])

@@ -1,0 +1,237 @@
+"""The command that decides between systems and on judges: judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from xml.etree import ElementTree
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.judge_files import PEOPLE, judged
+from reliabayes.cli.options import writable
+from reliabayes.cli.output import print_message, print_text, write_text
+from reliabayes.cli.seeds import METAVAR, seed_of
+
+if TYPE_CHECKING:
+    from reliabayes.families.judges.requirements import Verdict
+
+CONTRADICTED, UNDECIDED = 3, 4  # exit statuses
+SETTINGS = Path("pyproject.toml")
+
+
+class OnUndecided(StrEnum):
+    """What an undecided requirement does to the exit status."""
+
+    FAIL = "fail"
+    PASS = "pass"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked, from options and from ``[tool.reliabayes.judge]`` in pyproject.toml."""
+
+    files: list[Path]
+    human: list[Path]
+    require: list[str]
+    group: str | None
+    block: str | None
+    undecided: str
+
+
+def judge(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            show_default=False,
+            help="What judges said: logs of Inspect (.eval), exports of promptfoo or DeepEval, or "
+            "tables with one rating per row.",
+        ),
+    ] = None,
+    human: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Label sheet of people, with the columns item and rating, and rater if there are "
+            "several. Can be repeated.",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the system of an answer.")
+    ] = None,
+    block: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the prompt of an answer.")
+    ] = None,
+    item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the answer.")] = "item",
+    rater: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the judge.")] = "rater",
+    rating: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column with the verdict.")
+    ] = "rating",
+    gold: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column with the known truth, if there is one.")
+    ] = "gold",
+    facet: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column with the run of a judge. Can be repeated."),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help='Requirement, such as "rate[v4] - rate[v3] > -0.02 with 0.95" or '
+            '"kappa[judge-a, people] > 0.6 with 0.9". Can be repeated.',
+        ),
+    ] = None,
+    undecided: Annotated[
+        OnUndecided | None,
+        typer.Option(show_default=False, help="Whether an undecided requirement fails (status 4)."),
+    ] = None,
+    junit_xml: Annotated[
+        Path | None, typer.Option(metavar="OUT.xml", help="Write verdicts as JUnit XML.")
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.md", help="Append verdicts as Markdown to a file."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="OUT.html", help="Write a report of the fit.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(parser=seed_of, metavar=METAVAR, help="Seed of the sampler.")
+    ] = 1,
+) -> None:
+    """Decide whether a system is better, and whether LLM judges may be trusted beside people.
+
+    Status 0: all requirements are supported; 3: one is contradicted; 4: one is undecided; 1: it
+    failed, or draws may not represent the posterior; 2: bad input. Options may also stand in the
+    table [tool.reliabayes.judge] of pyproject.toml.
+    """
+    asked = _asked(files, human, require, group, block, undecided)
+    targets = {"junit": writable(junit_xml), "report": writable(report)}
+    ratings = judged(
+        asked.files,
+        asked.human,
+        group=asked.group,
+        block=asked.block,
+        columns={"item": item, "rater": rater, "rating": rating, "gold": gold, "pool": "pool"},
+        facets=facet or [],
+    )
+    has_people = PEOPLE in set(map(str, ratings.pools))
+    study = rb.JudgeStudy(
+        ratings, human=PEOPLE if has_people else [], fit={"seed": seed, "progress": False}
+    )
+    for caution in study.cautions:
+        print_message(caution)
+    if not asked.require:
+        print_text("\n".join(study.answerable()))
+        verdicts = []
+    else:
+        verdicts = [study.supports(text) for text in asked.require]
+        print_text("\n".join(map(repr, verdicts)))
+    if targets["report"] is not None:
+        study.fit.report(str(targets["report"]), title="May these judges be trusted?")
+    if targets["junit"] is not None:
+        write_text(_junit(verdicts), targets["junit"])
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(_markdown(verdicts, study))
+    outcomes = {each.outcome for each in verdicts}
+    if "contradicted" in outcomes:
+        raise typer.Exit(CONTRADICTED)
+    if "undecided" in outcomes and asked.undecided != "pass":
+        raise typer.Exit(UNDECIDED)
+
+
+def _asked(
+    files: list[Path] | None,
+    human: list[Path] | None,
+    require: list[str] | None,
+    group: str | None,
+    block: str | None,
+    undecided: OnUndecided | None,
+) -> Asked:
+    """Options, and settings in place of those that are not given."""
+    settings = _settings()
+
+    def given(name: str, value: Any, default: Any) -> Any:
+        return value if value else settings.get(name, default)
+
+    paths = {
+        name: [Path(path) for path in _several(given(name, value, []))]
+        for name, value in (("files", files), ("human", human))
+    }
+    if not paths["files"]:
+        raise typer.BadParameter("name at least one file of what judges said.")
+    for path in (*paths["files"], *paths["human"]):
+        if not path.exists():
+            raise typer.BadParameter(f"there is no file {path}.")
+    return Asked(
+        paths["files"],
+        paths["human"],
+        list(_several(given("require", require, []))),
+        given("group", group, None),
+        given("block", block, None),
+        str(given("undecided", undecided and undecided.value, "fail")),
+    )
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, (str, Path)) else list(value)
+
+
+def _settings() -> dict[str, Any]:
+    """The table [tool.reliabayes.judge] of pyproject.toml in the working folder."""
+    if not SETTINGS.is_file():
+        return {}
+    import tomllib
+
+    try:
+        found = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise typer.BadParameter(f"{SETTINGS} cannot be read: {error}.") from error
+    table: dict[str, Any] = found.get("tool", {}).get("reliabayes", {}).get("judge", {})
+    known = ("files", "human", "require", "group", "block", "undecided")
+    if unknown := sorted(set(table) - set(known)):
+        raise typer.BadParameter(
+            f"[tool.reliabayes.judge] takes {', '.join(known)}, not {', '.join(unknown)}."
+        )
+    return table
+
+
+def _junit(verdicts: list[Verdict]) -> str:
+    """Verdicts as JUnit XML, in which undecided ones are skipped."""
+    counts = {
+        "tests": len(verdicts),
+        "failures": sum(each.outcome == "contradicted" for each in verdicts),
+        "skipped": sum(each.outcome == "undecided" for each in verdicts),
+    }
+    suite = ElementTree.Element(
+        "testsuite", {"name": "reliabayes judge", **{name: str(n) for name, n in counts.items()}}
+    )
+    for each in verdicts:
+        name = each.requirement.text
+        case = ElementTree.SubElement(suite, "testcase", classname="requirement", name=name)
+        if each.outcome != "supported":
+            kind = "failure" if each.outcome == "contradicted" else "skipped"
+            ElementTree.SubElement(case, kind, message=repr(each))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _markdown(verdicts: list[Verdict], study: rb.JudgeStudy) -> str:
+    rows = [
+        f"| `{each.requirement.text}` | {each.outcome} | {each.pr:.3f} | {each.estimate:.3f} | "
+        f"{each.needs} |"
+        for each in verdicts
+    ]
+    header = [
+        "| requirement | verdict | Pr | estimate | what would decide |",
+        "|---|---|---|---|---|",
+    ]
+    said = [] if verdicts else study.answerable()
+    return "\n".join(
+        ["## LLM judges beside people", "", *(header if rows else said), *rows, "", ""]
+    )

@@ -1,0 +1,125 @@
+"""The command judge: verdicts, exit statuses, and what it says in uncomfortable cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from reliabayes.cli.app import app
+from tests.judge_answers import answers
+
+SUPPORTED, CONTRADICTED = "rate[v3] > 0.2 with 0.9", "rate[v3] < 0.2 with 0.9"
+UNDECIDED = "rate[v3] - rate[v4] > 0.02 with 0.999"
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, ["judge", *map(str, arguments)])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[object]:
+    """Arguments: what judges said of two systems' answers, and a label sheet of three people."""
+    table = answers(1, by_system=40, labelled=20, judges=2, runs=1).table
+    judges = table[table["pool"] == "llm"].drop(columns=["pool", "run"])
+    people = table.loc[table["pool"] == "human", ["item", "rater", "rating"]]
+    judges.to_csv(tmp_path / "verdicts.csv", index=False)
+    people.to_csv(tmp_path / "labels.csv", index=False)
+    return [tmp_path / "verdicts.csv", "--human", tmp_path / "labels.csv", "--group", "system"]
+
+
+def test_without_a_requirement_two_sentences_say_what_can_be_answered(files: list[object]) -> None:
+    result = run(*files)
+
+    assert result.exit_code == 0
+    first, second = result.stdout.splitlines()
+    assert first.startswith("These files can answer whether a system is better: the rates of ")
+    assert second.startswith("They can answer whether a judge may stand in for a person: ")
+    assert "Families of judges" in result.stderr
+
+
+@pytest.mark.slow
+def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
+    files: list[object], tmp_path: Path
+) -> None:
+    requirements = [
+        word for text in (SUPPORTED, CONTRADICTED, UNDECIDED) for word in ("--require", text)
+    ]
+    xml, markdown = tmp_path / "judge.xml", tmp_path / "summary.md"
+
+    result = run(*files, *requirements, "--junit-xml", xml, "--summary", markdown)
+
+    assert result.exit_code == 3
+    lines = result.stdout.splitlines()
+    assert [line.split(": ")[1].split(",")[0] for line in lines] == [
+        "supported",
+        "contradicted",
+        "undecided",
+    ]
+    suite = ElementTree.parse(xml).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert f"| `{CONTRADICTED}` | contradicted | 0.000 |" in markdown.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("requirement", "options", "status"),
+    [(SUPPORTED, [], 0), (UNDECIDED, [], 4), (UNDECIDED, ["--undecided", "pass"], 0)],
+)
+def test_a_pipeline_passes_fails_or_waits_by_the_exit_status(
+    files: list[object], requirement: str, options: list[str], status: int
+) -> None:
+    assert run(*files, "--require", requirement, *options).exit_code == status
+
+
+@pytest.mark.slow
+def test_settings_may_stand_in_pyproject(
+    files: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.reliabayes.judge]\nfiles = ["verdicts.csv"]\nhuman = "labels.csv"\n'
+        f'group = "system"\nrequire = ["{CONTRADICTED}"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+
+    assert run().exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--require", "rate"], "a requirement must be written as"),
+        (["--group", "model"], "must have the column 'model'"),
+        (["--item", "answer"], "must have the column 'answer'"),
+        (["--human", "nothing.csv"], "there is no file nothing.csv"),
+    ],
+)
+def test_bad_input_is_told_apart(files: list[object], arguments: list[str], message: str) -> None:
+    result = run(*files, *arguments)
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_a_sheet_that_is_given_twice_counts_once(files: list[object]) -> None:
+    result = run(*files, "--human", files[2])
+
+    assert "labels.csv is left out: it is the same as" in result.stderr.replace("\n", "")
+
+
+def test_labels_of_unknown_answers_are_refused(files: list[object]) -> None:
+    sheet = Path(str(files[2]))
+    pd.read_csv(sheet).replace({"item": {"v3-001": "elsewhere"}}).assign(
+        item=lambda table: table["item"].where(table.index > 0, "elsewhere")
+    ).to_csv(sheet, index=False)
+
+    result = run(*files)
+
+    assert result.exit_code == 2
+    assert "items on a label sheet must be among those that judges answered" in " ".join(
+        result.stderr.split()
+    )
