@@ -7,6 +7,7 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
 from reliabayes.agreement.comparing import difference
 from reliabayes.agreement.conger import conger_kappa, iota
+from reliabayes.agreement.correlation import mean_correlation
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
 from reliabayes.agreement.generalizability import GStudyTable, g_study
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2, gwet_error
@@ -18,6 +19,7 @@ from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.judging import effective_votes, position, rogan_gladen
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.margins import marginal_homogeneity
+from reliabayes.agreement.kendall import kendall_w
 from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
@@ -50,12 +52,14 @@ __all__ = [
     "information_agreement",
     "iota",
     "kappa_x",
+    "kendall_w",
     "krippendorff_alpha",
     "krr",
     "krr_bootstrap",
     "krr_curve",
     "light_kappa",
     "marginal_homogeneity",
+    "mean_correlation",
     "normalized_kappa_x",
     "pairwise",
     "percent_agreement",

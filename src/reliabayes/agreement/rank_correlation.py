@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.mid_ranks import MidRanks
 from reliabayes.agreement.whole import pairs_of_raters
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
@@ -57,9 +57,10 @@ def spearman_rho(ratings: Ratings) -> Coefficient:
     Spearman's rho: 0.8
     """
     ratings.require_known_raters("spearman_rho")
-    _require_two_raters_with_order(ratings)
+    _require_two_raters(ratings)
+    require_order(ratings)
     one, other = pairs_of_raters(ratings)
-    ranks = [_MidRanks(ratings.rating[side]) for side in (one, other)]
+    ranks = [MidRanks(ratings.rating[side]) for side in (one, other)]
     pair = np.arange(len(one))
 
     def rows(weights: Array | None) -> Rows:
@@ -85,27 +86,26 @@ def spearman_rho(ratings: Ratings) -> Coefficient:
     )
 
 
-class _MidRanks:
-    """Ranks of values, in samples in which each value occurs a given number of times."""
+def require_order(ratings: Ratings) -> None:
+    """Raise unless ratings have ranks.
 
-    def __init__(self, values: ArrayLike) -> None:
-        distinct, self._place = np.unique(values, return_inverse=True)
-        self._order = np.argsort(self._place, kind="stable")
-        self._last = np.cumsum(np.bincount(self._place, minlength=len(distinct))) - 1
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
 
-    def centred(self, weights: Array) -> Array:
-        """Mean ranks (..., N) of equal values less the mean of all ranks."""
-        until = np.cumsum(weights[..., self._order], axis=-1)[..., self._last]
-        before = np.concatenate([np.zeros_like(until[..., :1]), until[..., :-1]], axis=-1)
-        ranks: Array = ((before + until - until[..., -1:]) / 2)[..., self._place]
-        return ranks
-
-
-def _require_two_raters_with_order(ratings: Ratings) -> None:
-    if ratings.n_raters != 2:
-        rule, remedy = "there must be exactly two raters", "Select two with subset(raters=[...])."
-        raise RatingsError([Fault("rater", rule, f"{ratings.n_raters}", remedy)])
+    Raises
+    ------
+    RatingsError
+        They are nominal.
+    """
     if ratings.scale == "nominal":
         rule = "ratings must be numbers or ordered categories for ranks"
         remedy = 'Pass scale="ordered" and categories=..., lowest first, when reading them.'
         raise RatingsError([Fault("rating", rule, "categories without order", remedy)])
+
+
+def _require_two_raters(ratings: Ratings) -> None:
+    if ratings.n_raters != 2:
+        rule, remedy = "there must be exactly two raters", "Select two with subset(raters=[...])."
+        raise RatingsError([Fault("rater", rule, f"{ratings.n_raters}", remedy)])

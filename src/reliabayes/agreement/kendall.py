@@ -1,0 +1,116 @@
+"""Kendall's coefficient of concordance W of the ranks that several raters give to items."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.count_table import require_once_per_rater
+from reliabayes.agreement.item_rows import Rows, join_columns
+from reliabayes.agreement.mid_ranks import MidRanks
+from reliabayes.agreement.rank_correlation import require_order
+from reliabayes.arrays import Array
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings import Ratings
+
+
+def kendall_w(ratings: Ratings) -> Coefficient:
+    r"""Kendall's W: concordance of the ranks that raters give to items, in [0, 1].
+
+    .. math:: W = \frac{\sum_i (\sum_r R_{ir} - \bar{R})^2}{m \sum_r \sum_i (R_{ir} - \bar{R}_r)^2}
+       = \frac{12 \sum_i (\sum_r R_{ir} - \bar{R})^2}{m^2 (I^3 - I) - m \sum_r T_r}
+
+    where R_ir is the rank of item i among the ratings by rater r, equal ratings sharing the mean of
+    their ranks, m the number of raters, and T_r the sum of t^3 - t over groups of t equal ratings.
+    Only the order of ratings counts: raters may differ in severity and spread. By chance W is not 0
+    but 1 / m. Without ties it is (1 + (m - 1) r) / m, where r is the mean of Spearman's
+    correlations of all pairs of raters.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric or ordered, by at least two raters, each of whom rated every item once.
+
+    Returns
+    -------
+    Coefficient
+        W, with methods for its intervals. Items are ranked anew in each bootstrap sample, and no
+        rater is compared with themselves, however often they are sampled.
+
+    Raises
+    ------
+    RatingsError
+        The raters are anonymous, the ratings have no order, or a rating is missing or repeated.
+
+    See Also
+    --------
+    mean_correlation : The mean of correlations of pairs of raters, also of incomplete ratings.
+
+    References
+    ----------
+    Kendall & Babington Smith (1939), https://doi.org/10.1214/aoms/1177732186. Ties: Kendall (1948),
+    Rank correlation methods, chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reliabayes as rb
+    >>> table = np.array([[1, 1, 2], [2, 3, 1], [3, 2, 4], [4, 4, 3]])
+    >>> rb.agreement.kendall_w(rb.Ratings.from_wide(table))
+    Kendall's W: 0.6444
+    """
+    ratings.require_known_raters("kendall_w")
+    require_order(ratings)
+    require_once_per_rater(ratings, "kendall_w")
+    _require_complete(ratings)
+    by_rater = ratings.rating.reshape(ratings.n_items, ratings.n_raters).T
+    ranks = [MidRanks(each) for each in by_rater]
+    return Coefficient.of(
+        ratings,
+        "Kendall's W",
+        partial(_rows, ratings.n_items, ratings.n_raters),
+        partial(_concordance, ranks),
+        least=0.0,
+        undefined="every rater gave all items the same rating (0/0)",
+    )
+
+
+def _rows(n_items: int, n_raters: int, weights: Array | None) -> Rows:
+    """A column for each item, so that sums say how often it was sampled; then one for each rater.
+
+    Those of raters are how often the rater occurs, so that sums divided by the number of items
+    are, too.
+    """
+    times = np.ones(n_raters) if weights is None else weights
+    once = sp.csr_array(sp.eye_array(n_items))
+    return join_columns([once, np.tile(times, (n_items, 1))])
+
+
+def _concordance(ranks: list[MidRanks], sums: Array) -> Array:
+    n_items = sums.shape[-1] - len(ranks)
+    weights = sums[..., :n_items]
+    times = ratio(sums[..., n_items:], weights.sum(-1)[..., None])
+    rank_sum = np.zeros_like(weights)
+    own = squares = np.zeros_like(weights[..., 0])
+    for rater, each in enumerate(ranks):
+        centred, time = each.centred(weights), times[..., rater]
+        rank_sum = rank_sum + time[..., None] * centred
+        spread = (weights * centred**2).sum(-1)
+        own, squares = own + time * spread, squares + time**2 * spread
+    between = (weights * rank_sum**2).sum(-1) - squares
+    m = times.sum(-1)
+    pairs = m**2 - (times**2).sum(-1)
+    covariance, variance = ratio(between, pairs), ratio(own, m)
+    return np.asarray((1 + (m - 1) * ratio(covariance, variance)) / m)
+
+
+def _require_complete(ratings: Ratings) -> None:
+    if not ratings.is_complete:
+        rule = "every rater must have rated every item for Kendall's W"
+        found = f"{len(ratings)} ratings of {ratings.n_items} items by {ratings.n_raters} raters"
+        remedy = "Select complete items with ratings.subset(items=[...]), or use mean_correlation."
+        raise RatingsError([Fault("rating", rule, found, remedy)])
