@@ -37,6 +37,18 @@ def test_w_is_corrected_for_ties_as_in_irr(judges: Ratings, anxiety: Ratings) ->
     assert float(agreement.kendall_w(anxiety)) == pytest.approx(0.53966, abs=5e-6)
 
 
+def test_w_is_tested_by_chi_squared(judges: Ratings, anxiety: Ratings) -> None:
+    """irr 0.84.1: kendall(x, TRUE); scipy: friedmanchisquare."""
+    found = agreement.kendall_w(judges).test()
+
+    assert (found.distribution, found.df) == ("chi-squared", 5)
+    assert [found.statistic, found.p] == pytest.approx([17.7407407407407, 0.00328950924368028])
+    assert agreement.kendall_w(anxiety).test().statistic == pytest.approx(30.760, abs=5e-4)
+    assert stats.friedmanchisquare(*JUDGES) == pytest.approx([found.statistic, found.p])
+    with pytest.raises(ValueError, match="a test of agreement by chance only, without arguments"):
+        agreement.kendall_w(judges).test(0.5)
+
+
 @pytest.mark.parametrize(
     ("data", "correlation", "average", "value"),
     [

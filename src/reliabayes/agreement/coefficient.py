@@ -78,6 +78,8 @@ class Coefficient:
         Interval under a model of normal effects, which is then the default.
     null_error : callable, optional
         Published standard error if raters agree by chance only, given the sums (S,).
+    chance_test : callable, optional
+        Published test that raters agree by chance only, given the value; it is then the only test.
     n_paired : int, optional
         Number of items with ratings by at least two raters; by default that of all items.
     over_parts : StatisticsOfParts, optional
@@ -98,6 +100,7 @@ class Coefficient:
     least: float | None = None
     model: NormalModel | None = None
     null_error: Callable[[Array], float] | None = None
+    chance_test: Callable[[float], Test] | None = None
     n_paired: int | None = None
     over_parts: PartedStatistics | None = None
 
@@ -170,6 +173,7 @@ class Coefficient:
             least=least,
             model=None,
             null_error=None,
+            chance_test=None,
         )
 
     def interval(
@@ -255,7 +259,7 @@ class Coefficient:
         """Test the hypothesis that the coefficient has a certain value in all items.
 
         A small p value excludes that value; it does not say that agreement is good. The interval
-        does.
+        does. Kendall's W has only its chi-squared test of agreement by chance, without arguments.
 
         Parameters
         ----------
@@ -302,7 +306,14 @@ class Coefficient:
         >>> kappa.test(0.2, alternative="greater")
         Test(t = 1.575, df 49, p = 0.06086)
         """
-        return self._intervals.test(null, alternative, error, self._null_error)
+        if self.chance_test is None:
+            return self._intervals.test(null, alternative, error, self._null_error)
+        if (null, alternative, error) != (0.0, "two-sided", "analytic"):
+            raise ValueError(
+                f"{self.name} has a test of agreement by chance only, without arguments. Use the "
+                "interval for other values."
+            )
+        return self.chance_test(self.value)
 
     def _null_error(self) -> float | None:
         return None if self.null_error is None else self.null_error(self._sums)

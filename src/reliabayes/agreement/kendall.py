@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import require_once_per_rater
+from reliabayes.agreement.hypothesis_test import Test
 from reliabayes.agreement.item_rows import Rows, join_columns
 from reliabayes.agreement.mid_ranks import MidRanks
 from reliabayes.agreement.rank_correlation import require_order
@@ -39,7 +40,9 @@ def kendall_w(ratings: Ratings) -> Coefficient:
     -------
     Coefficient
         W, with methods for its intervals. Items are ranked anew in each bootstrap sample, and no
-        rater is compared with themselves, however often they are sampled.
+        rater is compared with themselves, however often they are sampled. ``test()`` is the test
+        that raters rank at random: m (I - 1) W is then about chi-squared with I - 1 degrees of
+        freedom. It is Friedman's test.
 
     Raises
     ------
@@ -62,6 +65,8 @@ def kendall_w(ratings: Ratings) -> Coefficient:
     >>> table = np.array([[1, 1, 2], [2, 3, 1], [3, 2, 4], [4, 4, 3]])
     >>> rb.agreement.kendall_w(rb.Ratings.from_wide(table))
     Kendall's W: 0.6444
+    >>> rb.agreement.kendall_w(rb.Ratings.from_wide(table)).test()
+    Test(chi-squared = 5.8, df 3, p = 0.1218)
     """
     ratings.require_known_raters("kendall_w")
     require_order(ratings)
@@ -75,6 +80,7 @@ def kendall_w(ratings: Ratings) -> Coefficient:
         partial(_rows, ratings.n_items, ratings.n_raters),
         partial(_concordance, ranks),
         least=0.0,
+        chance_test=partial(_friedman, ratings.n_items, ratings.n_raters),
         undefined="every rater gave all items the same rating (0/0)",
     )
 
@@ -106,6 +112,10 @@ def _concordance(ranks: list[MidRanks], sums: Array) -> Array:
     pairs = m**2 - (times**2).sum(-1)
     covariance, variance = ratio(between, pairs), ratio(own, m)
     return np.asarray((1 + (m - 1) * ratio(covariance, variance)) / m)
+
+
+def _friedman(n_items: int, n_raters: int, w: float) -> Test:
+    return Test.of_chi_squared(n_raters * (n_items - 1) * w, n_items - 1)
 
 
 def _require_complete(ratings: Ratings) -> None:
