@@ -85,7 +85,9 @@ class Comparison:
 
     def _intervals(self, seed: int) -> None:
         for coefficient in self.ours:
-            coefficient(self.ratings).interval(replicates=REPLICATES, seed=seed)
+            coefficient(self.ratings).interval(
+                method="percentile", replicates=REPLICATES, seed=seed
+            )
 
 
 def comparisons() -> Iterator[Comparison]:

@@ -26,6 +26,19 @@ design = rb.simulate.crossed({design})
 truth = {truth}
 ratings = rb.{model}().simulate(design, rng, {categories}parameters=truth)
 """
+JUDGED = """\
+import numpy as np
+import pandas as pd
+
+import reliabayes as rb
+
+rng = np.random.default_rng(1)
+raters = {"Ann": "human", "Bob": "human", "gpt-a": "judges", "gpt-b": "judges"}
+cells = pd.MultiIndex.from_product([range(100), raters], names=["item", "rater"])
+design = cells.to_frame(index=False)
+design["pool"] = design["rater"].map(raters)
+ratings = rb.JudgePanel().simulate(design, rng)
+"""
 FITTED = """\
 fit = rb.{model}().fit(ratings, seed=1)
 print(fit.summary())"""
@@ -38,7 +51,9 @@ TWO_POOLS_OF_NUMBERS = '{"mean": 5, "sd_item": 1, "sd_rater": 0.5, "sd_residual"
 def example(model: type[rb.RatingModel]) -> str:
     """Code that reads or simulates ratings, fits the model and prints the summary."""
     has_pools, is_ordinal = "normalized_xcc" in model.reports, "rate" in model.reports
-    if not (has_pools or is_ordinal):
+    if model is rb.JudgePanel:
+        data = JUDGED
+    elif not (has_pools or is_ordinal):
         data = NUMBERS if model.continuous else NOMINAL
     else:
         truth = TWO_POOLS_OF_NUMBERS if model.continuous else TWO_POOLS if has_pools else ONE_POOL

@@ -260,6 +260,7 @@ def known_names() -> dict[str, Any]:
         "one": ratings,
         "other": ratings,
         "table": table,
+        "counts": pd.crosstab(table["one"], table["other"]),
         "x": table.to_numpy(),
         "v": [1, 2],
         "weights": "linear",

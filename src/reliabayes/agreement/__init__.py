@@ -18,8 +18,8 @@ from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.judging import effective_votes, position, rogan_gladen
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
-from reliabayes.agreement.margins import marginal_homogeneity
 from reliabayes.agreement.kendall import kendall_w
+from reliabayes.agreement.margins import marginal_homogeneity
 from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
