@@ -58,7 +58,7 @@ warnings.simplefilter("ignore", rb.ConvergenceWarning)
 cells = pd.MultiIndex.from_product([range(8), range(4)], names=["item", "rater"])
 table = cells.to_frame(index=False)
 table["rating"] = np.random.default_rng(1).integers(0, 2, len(table))
-table["pool"] = table["rater"] % 2
+table["pool"] = np.where(table["rater"] % 2, "human", "llm")
 ratings = rb.Ratings.from_frame(table, pool="pool", scale="ordered")
 numbers = rb.Ratings.from_frame(table, pool="pool", scale="numeric")
 for model in rb.MODELS:
