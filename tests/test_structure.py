@@ -48,6 +48,7 @@ ORDER = (
     ("judge_study", "recommendation"),
     ("plots",),
     ("simulate",),
+    ("design",),
     ("html_report",),
     ("",),  # the package itself
     ("app",),

@@ -18,6 +18,7 @@ MODULES: Mapping[str, ModuleType] = {
     "partitions": rb.partitions,
     "plots": rb.plots,
     "simulate": rb.simulate,
+    "design": rb.design,
     "quantities": quantities,
     "guidelines": rb.guidelines,
     "datasets": rb.datasets,

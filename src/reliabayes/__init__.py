@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes import agreement as agreement
     from reliabayes import datasets as datasets
+    from reliabayes import design as design
     from reliabayes import guidelines as guidelines
     from reliabayes import models as models
     from reliabayes import partitions as partitions
@@ -71,6 +72,7 @@ else:
     _MODULES = {
         "agreement": "reliabayes.agreement",
         "datasets": "reliabayes.datasets",
+        "design": "reliabayes.design",
         "guidelines": "reliabayes.guidelines",
         "models": "reliabayes.models",
         "partitions": "reliabayes.partitions",

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 import reliabayes as rb
 from reliabayes.cli.agreement_commands import agree, simulate
 from reliabayes.cli.app_command import app as open_app
+from reliabayes.cli.design_command import design
 from reliabayes.cli.fit_commands import compare, fit
 from reliabayes.cli.judge_command import judge
 from reliabayes.cli.output import (
@@ -89,7 +90,9 @@ def options(
     """Estimate the reliability and validity of human ratings."""
 
 
-COMMANDS = (fit, compare, report, judge, agree, tidy, partition, simulate, describe, models, demo)
+COMMANDS = (
+    fit, compare, report, judge, agree, tidy, partition, simulate, design, describe, models, demo,
+)  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
 app.command("app")(open_app)
