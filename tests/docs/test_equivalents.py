@@ -688,6 +688,45 @@ def test_metrics_and_dawid_skene_of_crowd_kit() -> None:
 
 
 @pytest.mark.docs
+@pytest.mark.parametrize(("name", "weights"), [("Wawa", "wawa"), ("ZeroBasedSkill", "zero-based")])
+def test_weighted_votes_of_crowd_kit(name: str, weights: Any) -> None:
+    peer = pytest.importorskip("crowdkit.aggregation")
+    task, worker = np.indices(crowd().shape).reshape(2, -1)
+    frame = pd.DataFrame({"task": task, "worker": worker, "label": crowd().ravel()})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        skills = getattr(peer, name)().fit(frame).skills_.sort_index()
+        theirs = peer.MajorityVote().fit_predict(frame, skills).sort_index()
+
+    ratings = rb.Ratings.from_wide(crowd(), scale="nominal")
+    votes = rb.majority_vote(ratings, weights)
+    assert [*votes.attrs["weights"].values()] == pytest.approx(skills.to_numpy())
+    assert (votes["category"].to_numpy() == theirs.to_numpy()).all()
+    assert (rb.majority_vote(ratings, skills)["category"] == votes["category"]).all()
+
+
+@pytest.mark.docs
+def test_alphas_of_sets_of_nltk() -> None:
+    """From version 3.10 on, whose MASI has 2/3 and 1/3."""
+    metrics = pytest.importorskip("nltk.metrics")
+    one = ["a;b", "a;b", "a", "c", "c", "d", "b"]
+    other = ["a", "a;b", "a", "c", "a;c", "d", "d;b"]
+    triples = [
+        (rater, item, frozenset(text.split(";")))
+        for rater, texts in (("one", one), ("other", other))
+        for item, text in enumerate(texts)
+    ]
+
+    sets = rb.Ratings.from_wide(pd.DataFrame({"one": one, "other": other}), separator=";")
+    for name, distance in (("jaccard", metrics.jaccard_distance), ("masi", metrics.masi_distance)):
+        theirs = metrics.agreement.AnnotationTask(triples, distance=distance).alpha()
+        assert float(ag.krippendorff_alpha(sets, name)) == pytest.approx(theirs)  # type: ignore[arg-type]
+    mine = ag.weight_table([[1, 2], [1, 2, 3, 4]], "masi").to_numpy()[0, 1]
+    assert 1 - mine == pytest.approx(metrics.masi_distance({1, 2}, {1, 2, 3, 4}))
+
+
+@pytest.mark.docs
 @pytest.mark.parametrize(
     ("name", "options", "model"),
     [
