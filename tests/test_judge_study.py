@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -103,3 +105,244 @@ def test_a_failed_assertion_tells_rate_probability_and_labels_needed() -> None:
 def test_what_a_requirement_names_must_be_there(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         study().supports(text)
+
+
+def small(table: pd.DataFrame, **options: Any) -> rb.JudgeStudy:
+    """A study of a table, with few draws."""
+    ratings = rb.Ratings.from_frame(
+        table, pool="pool", facets=["run"], group="system", replicates="keep", missing="drop"
+    )
+    return rb.JudgeStudy(ratings, fit={**FIT, "draws": 300}, **options)
+
+
+def panel(seed: int = 1, **options: Any) -> pd.DataFrame:
+    given: dict[str, Any] = {"by_system": 40, "labelled": 20, "judges": 2, "runs": 1} | options
+    return answers(seed, **given).table
+
+
+def test_judges_without_people_and_gold_answer_nothing() -> None:
+    table = panel()
+
+    study = small(table[table["pool"] == "llm"], human=[])
+
+    systems, judges = study.answerable()
+    assert systems.startswith(
+        "These files cannot answer whether a system is better: There are judges only, who may all "
+        "err together."
+    )
+    assert judges.endswith("which takes 3 people, and there are 0.")
+
+
+def test_one_person_tells_the_rates_of_people_only() -> None:
+    table = panel()
+
+    study = small(table[~table["rater"].isin(["person 2", "person 3"])])
+
+    systems, judges = study.answerable()
+    assert systems.endswith("the rates of ratings by people of 2 systems can be told.")
+    assert judges.endswith("which takes 3 people, and there is 1.")
+    with pytest.raises(ValueError, match="the rates of true categories cannot be told from these"):
+        study.identified().require("truth")
+
+
+def test_two_judges_of_one_family_are_one_view() -> None:
+    table = panel()
+
+    study = small(table[table["rater"] != "person 3"])
+
+    assert study.identified().truth == "just"
+    assert study.identified().why == (
+        "No item has more than 2 people and 1 family of judges. Each person and each family is a "
+        "view of its own. These just suffice."
+    )
+    assert (
+        "Families of judges, by the providers in their names: llm: judge 1 and judge 2."
+        in (study.cautions[0])
+    )
+
+
+@pytest.mark.slow
+def test_a_judge_that_always_says_yes_changes_nothing() -> None:
+    table = panel()
+    table.loc[table["pool"] == "llm", "rating"] = 1
+    study = small(table[table["rater"] != "judge 2"])
+
+    rates = study.rates()
+
+    assert study.checks()[-1] == (
+        "judge 1 always answers 1: it carries no information, and its kappa is undefined."
+    )
+    with pytest.raises(ValueError, match="kappa of judge 1 is undefined"):
+        study.supports("kappa[judge 1, people] > 0 with 0.9")
+    # Both are posteriors of the same rates: medians agree within their Monte Carlo error.
+    assert (rates["median"] - rates["people_only"]).abs().max() < 0.25 * rates["sd"].min()
+
+
+@pytest.mark.slow
+def test_a_judge_worse_than_chance_is_named() -> None:
+    table = panel(labelled=40)
+    of_judge = table["rater"] == "judge 1"
+    good = table[table["rater"] == "person 1"].set_index("item")["rating"]
+    table.loc[of_judge, "rating"] = 1 - good.loc[table.loc[of_judge, "item"]].to_numpy()
+
+    said = small(table).checks()
+
+    assert any(text.startswith("judge 1 is worse than chance with probability ") for text in said)
+
+
+@pytest.mark.slow
+def test_people_who_always_agree_and_a_system_that_never_fails_have_rates_below_one() -> None:
+    table = panel()
+    table.loc[(table["system"] == "v3"), "rating"] = 1
+    first = table[table["rater"] == "person 1"].set_index("item")["rating"]
+    of_people = table["pool"] == "human"
+    table.loc[of_people, "rating"] = first.loc[table.loc[of_people, "item"]].to_numpy()
+    study = small(table)
+
+    rates = study.rates()
+
+    assert 0.85 < rates["median"].iloc[0] < 1
+    assert study.people_agreement()["observed"].eq(1).all()
+    assert study.checks()[0].startswith("People agree pair by pair as the model has it")
+
+
+@pytest.mark.proof
+def test_many_systems_with_few_answers_have_ranks() -> None:
+    table = panel(by_system=100, labelled=100)
+    number = table["item"].str[3:].astype(int)
+    study = small(table.assign(system=table["system"] + "-" + (number % 10).astype(str)))
+
+    ranks = study.ranks()
+
+    assert len(ranks) == 20
+    assert ranks["pr_first"].sum() == pytest.approx(1)
+    assert ranks["pr_first"].max() < 0.9
+
+
+def scores(seed: int = 1) -> pd.DataFrame:
+    """Scores from 1 to 10 of the answers of two systems, the second a point better."""
+    rng = np.random.default_rng(seed)
+    frames = []
+    for system, shift in (("v3", 0), ("v4", 1)):
+        true = rng.integers(2, 9, 40) + shift
+        for rater, pool in (("p", "human"), ("q", "human"), ("judge", "llm")):
+            rating = np.clip(true + rng.integers(-1, 2, 40), 1, 10)
+            items = [f"{system}-{at}" for at in range(40)]
+            own = {"rater": rater, "pool": pool, "run": 1, "system": system, "rating": rating}
+            frames.append(pd.DataFrame({"item": items, **own}))
+    return pd.concat(frames, ignore_index=True)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("scale", ["nominal", "ordered"])
+def test_ten_categories_and_scores_have_means(scale: Any) -> None:
+    ratings = rb.Ratings.from_frame(
+        scores(), pool="pool", group="system", scale=scale, categories=range(1, 11)
+    )
+    study = rb.JudgeStudy(ratings, fit={**FIT, "draws": 200})
+
+    means = study.means()
+
+    by_people = scores().query("pool == 'human'").groupby("system")["rating"].mean()
+    assert list(means.index) == ["v3", "v4"]
+    assert ((means["median"] - by_people).abs() < 3 * means["sd"]).all()
+
+
+def test_unreadable_answers_of_one_system_are_reported() -> None:
+    table = panel(by_system=100)
+    rng = np.random.default_rng(1)
+    lost = (
+        (table["rater"] == "judge 1") & (table["system"] == "v4") & (rng.random(len(table)) < 0.1)
+    )
+
+    said = small(table.assign(rating=table["rating"].mask(lost))).cautions
+
+    assert re.fullmatch(
+        r"Missing answers differ between groups: judge 1 left out \d+% of its answers on v4\. "
+        "Rates are right only if what is missing does not depend on quality.",
+        said[-1],
+    )
+
+
+@pytest.mark.slow
+def test_people_sent_where_judges_disagree_are_part_of_the_data() -> None:
+    found = answers(2, by_system=150, labelled=50, where_judges_disagree=True)
+    study = rb.JudgeStudy(found.ratings, fit=FIT)
+
+    rates = study.rates("truth").droplevel("category")
+
+    true = found.is_good.groupby(found.is_good.index.str[:2]).mean()
+    assert true.between(rates["lower_90"], rates["upper_90"]).all()
+
+
+@pytest.mark.slow
+def test_people_who_never_met_are_not_checked() -> None:
+    table = panel(labelled=40)
+    late = table["item"].str[3:].astype(int) >= 20
+    is_gone = ((table["rater"] == "person 1") & late) | ((table["rater"] == "person 2") & ~late)
+
+    said = small(table[~is_gone]).checks()
+
+    assert said[0] == (
+        "person 1 and person 2 never rated the same answer, so that their agreement is not checked."
+    )
+
+
+@pytest.mark.slow
+def test_people_who_err_together_are_noticed_if_there_is_gold() -> None:
+    table = panel(labelled=40)
+    first = table[table["rater"] == "person 1"].set_index("item")["rating"]
+    of_people = table["pool"] == "human"
+    table.loc[of_people, "rating"] = first.loc[table.loc[of_people, "item"]].to_numpy()
+    rng = np.random.default_rng(1)
+    gold = first ^ (rng.random(len(first)) < 0.25)
+    ratings = rb.Ratings.from_frame(
+        table.assign(gold=gold.loc[table["item"]].to_numpy()),
+        pool="pool", facets=["run"], group="system", gold="gold",
+    )  # fmt: skip
+
+    said = rb.JudgeStudy(ratings, fit={**FIT, "draws": 300}).checks()
+
+    assert said[0].endswith("people may err together, which looks like truth.")
+
+
+@pytest.mark.slow
+def test_a_group_without_labels_is_said_to_have_the_width_of_the_prior() -> None:
+    table = panel()
+
+    said = small(table[(table["pool"] == "llm") | (table["system"] == "v3")]).results.silences()
+
+    assert said == [
+        "v4: no person labelled its answers; the data do not speak on how judges misread them, and "
+        "the width of its rate is the prior's."
+    ]
+
+
+@pytest.mark.slow
+def test_systems_are_compared_within_prompts() -> None:
+    rng = np.random.default_rng(1)
+    hard = rng.random(100) < 0.5
+    frames = []
+    for system, rate in (("v3", 0.05), ("v4", 0.15)):
+        good = ~hard ^ (rng.random(100) < rate)
+        for rater in ("p", "q", "r"):
+            rating = (good ^ (rng.random(100) < 0.05)) * 1
+            items = [f"{system}-{at}" for at in range(100)]
+            own = {"rater": rater, "prompt": range(100), "system": system, "rating": rating}
+            frames.append(pd.DataFrame({"item": items, **own}))
+    table = pd.concat(frames)
+    fits = [
+        rb.JudgeStudy(
+            rb.Ratings.from_frame(table, group="system", block=block, scale="nominal"),
+            human=["p", "q", "r"],
+            fit=FIT,
+        )
+        for block in ("prompt", None)
+    ]
+
+    paired, apart = (study.contrast("v3", "v4", of="truth").summary().iloc[0] for study in fits)
+
+    assert "paired by 100 blocks" in str(paired.name)
+    assert paired["sd"] < 0.75 * apart["sd"]
+    true = (table.groupby(["system", "item"])["rating"].mean() > 0.5).groupby("system").mean()
+    assert paired["mean"] == pytest.approx(true["v3"] - true["v4"], abs=2 * paired["sd"])

@@ -12,6 +12,7 @@ import pandas as pd
 
 from reliabayes.agreement.judging import position
 from reliabayes.errors import SamplingError
+from reliabayes.families.judges.checking import agreement_in_words, judges_in_words
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.missing import missing_answers, warning_of_missing
 from reliabayes.families.judges.problem import PanelProblem
@@ -122,12 +123,33 @@ class JudgeStudy:
             ``people_only_upper_90``), and ``labels_saved``, how many further ratings by people
             would make that interval as short.
         """
-        table = self.results.rates(of, items, prob)
+        return self._beside_people("rates", of, items, prob)
+
+    def means(
+        self, of: Of = "people", items: Items = "population", prob: float = 0.9
+    ) -> pd.DataFrame:
+        """Mean scores of each group with judges, beside those by people alone.
+
+        Parameters
+        ----------
+        of, items, prob
+            As of `PanelResults.means`.
+
+        Returns
+        -------
+        DataFrame
+            As of `PanelResults.means`, with the columns that `rates` has for people alone.
+        """
+        return self._beside_people("means", of, items, prob)
+
+    def _beside_people(self, name: str, of: Of, items: Items, prob: float) -> pd.DataFrame:
+        """A table of results, with the same by people alone if these determine it."""
+        table: pd.DataFrame = getattr(self.results, name)(of, items, prob)
         if self.people_only is None:
             return table
         if of == "truth" and self.people_only.panel.identified.truth == "no":
             return table
-        alone = self.people_only.panel.rates(of, "population", prob).reindex(table.index)
+        alone = getattr(self.people_only.panel, name)(of, "population", prob).reindex(table.index)
         lower, upper = table.columns[-2:]
         width, own = alone[upper] - alone[lower], table[upper] - table[lower]
         is_label = self.problem.roles.is_person[self.ratings.rater]
@@ -241,6 +263,18 @@ class JudgeStudy:
             f"the agreement of the others, which takes {LEAST_PEOPLE} people, and there "
             f"{'is' if people == 1 else 'are'} {people}."
         )
+
+    def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
+        """How often two people agree, and should; see `PanelResults.people_agreement`."""
+        return self.results.people_agreement(prob)
+
+    def checks(self) -> list[str]:
+        """What to know beside each result: people's agreement, silent data, useless judges."""
+        return [
+            *agreement_in_words(self.people_agreement()),
+            *self.results.silences(),
+            *judges_in_words(self.results.posterior),
+        ]
 
     @property
     def cautions(self) -> list[str]:

@@ -131,6 +131,8 @@ def judge(
     else:
         verdicts = [study.supports(text) for text in asked.require]
         print_text("\n".join(map(repr, verdicts)))
+        for said in study.checks():
+            print_message(said)
     if targets["report"] is not None:
         study.fit.report(str(targets["report"]), title="May these judges be trusted?")
     if targets["junit"] is not None:

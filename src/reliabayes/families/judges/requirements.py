@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Mask
+from reliabayes.families.judges.identification import Of
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.reports import judge_confusion, judge_matrices, share_of_groups
 from reliabayes.families.judges.results import PanelResults
@@ -23,7 +24,8 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
 TERM = r"(?P<sign>[-+]?)\s*(?P<name>[a-z_]+)\[(?P<of>[^\]]+)\]"
 WHOLE = re.compile(rf"(?P<terms>.+?)\s*(?P<sign>[<>])\s*(?P<bound>{NUMBER})\s+with\s+(?P<prob>\S+)")
 EXAMPLE = "rate[v4] - rate[v3] > -0.02 with 0.95"
-QUANTITIES = ("rate", "truth", "kappa", "sensitivity", "specificity")
+RATES = ("rate", "truth")
+QUANTITIES = (*RATES, "kappa", "sensitivity", "specificity")
 PEOPLE = ("people", "human", "humans")
 POWER = 0.8  # probability with which further labels are to decide
 MOST_LABELS = 10**7
@@ -49,7 +51,7 @@ class Term:
 
     def draws(self, results: PanelResults) -> Array:
         """Draws (S,) of the quantity, without its sign."""
-        if self.name in ("rate", "truth"):
+        if self.name in RATES:
             return self._rate(results)
         judge = _position(self.of[0], results.problem.coords["judge"], "judge")
         if self.name == "kappa":
@@ -75,7 +77,7 @@ class Term:
 
     def least_variance(self, draws: Array, problem: PanelProblem) -> float:
         """Variance that labels on all the items at hand would leave: that of a sample of items."""
-        if self.name not in ("rate", "truth"):
+        if self.name not in RATES:
             return 0.0
         group = _position(self.of[0], problem.coords["group"], "group")
         mean = float(draws.mean())
@@ -145,8 +147,11 @@ class Requirement:
     def verdict(self, results: PanelResults) -> Verdict:
         """What the posterior says."""
         each = [term.draws(results) for term in self.terms]
-        values = np.sum([term.sign * x for term, x in zip(self.terms, each, strict=True)], axis=0)
-        holds = values > self.bound if self.above else values < self.bound
+        values = self._paired(results)
+        if values is None:
+            signed = [term.sign * x for term, x in zip(self.terms, each, strict=True)]
+            values = np.sum(signed, axis=0)
+        holds: Mask = np.asarray(values > self.bound if self.above else values < self.bound)
         pr = float(holds.mean())
         outcome: Outcome = (
             "supported" if pr >= self.prob else "contradicted" if pr <= 1 - self.prob
@@ -166,6 +171,21 @@ class Requirement:
             self, outcome, pr, float(np.median(values)), (float(ends[0]), float(ends[1])), labels,
             _error(holds.reshape(results.posterior.shape)),
         )  # fmt: skip
+
+    def _paired(self, results: PanelResults) -> Array | None:
+        """Draws of a difference of two rates within blocks, if it is one and there are blocks."""
+        if [term.sign for term in self.terms] not in ([1, -1], [-1, 1]):
+            return None
+        one, other = sorted(self.terms, key=lambda term: -term.sign)
+        if one.name != other.name or one.name not in RATES or one.of[1:] != other.of[1:]:
+            return None
+        coords = results.problem.coords
+        first, second = (_position(x.of[0], coords["group"], "group") for x in (one, other))
+        if not results.is_paired(first, second):
+            return None
+        category = 1 if len(one.of) == 1 else _position(one.of[1], coords["category"], "category")
+        of: Of = "people" if one.name == "rate" else "truth"
+        return results.paired_draws(first, second, category, of)
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,8 +326,8 @@ def _kappa(results: PanelResults, judge: int) -> Array:
     return np.asarray((agree - chance) / (1 - chance))
 
 
-def _error(holds: Array) -> float:
+def _error(holds: Mask) -> float:
     """Monte Carlo standard error of a probability, of whether draws (chains, draws) meet it."""
     if holds.all() or not holds.any():
         return 1.0 / holds.size
-    return float(measures(1.0 * holds[None])["mcse"][0])
+    return float(measures(holds[None].astype(float))["mcse"][0])

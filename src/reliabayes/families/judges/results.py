@@ -12,9 +12,11 @@ import xarray as xr
 
 from reliabayes.agreement.judging import kish_votes
 from reliabayes.arrays import Array
+from reliabayes.families.judges.checking import people_agreement, silences
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.matrices import Matrices, matrices
 from reliabayes.families.judges.missing import missing_answers
+from reliabayes.families.judges.pairing import LEAST_SHARED, paired_difference, shared_blocks
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items, rate_draws
 from reliabayes.families.judges.replaceable import advantages
@@ -127,6 +129,9 @@ class PanelResults:
     ) -> Contrast:
         """How much higher a rate is in one group than in another.
 
+        Where items of both groups share blocks, such as prompts, the rates on all items of like
+        blocks are compared within these, and the name of the difference says so.
+
         Parameters
         ----------
         one, other : object
@@ -157,11 +162,79 @@ class PanelResults:
         chosen = categories[1] if category is None else category
         if chosen not in categories:
             raise ValueError(f"category must be one of {listed(list(categories))}, not {chosen!r}.")
-        rates = draws.sel(category=chosen, drop=True)
-        difference = rates.sel(group=one, drop=True) - rates.sel(group=other, drop=True)
-        by_draw = difference.expand_dims("chain").rename(sample="draw")
-        name = f"rate of {chosen} ({of}, {items})"
+        first, second = (groups.tolist().index(group) for group in (one, other))
+        values = draws.sel(category=chosen).values
+        difference, how = values[:, first] - values[:, second], ""
+        if items == "population" and self.is_paired(first, second):
+            difference = self.paired_draws(first, second, categories.tolist().index(chosen), of)
+            how = f", paired by {shared_blocks(self.posterior, first, second)} blocks"
+        by_draw = xr.DataArray(difference[None], dims=("chain", "draw"))
+        name = f"rate of {chosen} ({of}, {items}{how})"
         return Contrast(str(one), str(other), xr.Dataset({name: by_draw}), prob)
+
+    def is_paired(self, one: int, other: int) -> bool:
+        """Whether groups, by their positions, have enough blocks in common to be compared there."""
+        return shared_blocks(self.posterior, one, other) >= LEAST_SHARED
+
+    def paired_draws(self, one: int, other: int, category: int, of: Of = "people") -> Array:
+        """Draws (S,) of the difference of a rate, compared within blocks; all by positions."""
+        rng = np.random.default_rng(SEED)
+        return paired_difference(self.posterior, one, other, category, of, rng)
+
+    def means(
+        self, of: Of = "people", items: Items = "population", prob: float = 0.9
+    ) -> pd.DataFrame:
+        """Mean score of each group, if categories are numbers.
+
+        Parameters
+        ----------
+        of, items, prob
+            As of `rates`.
+
+        Returns
+        -------
+        DataFrame
+            A row for each group: of and items; median, mean, sd and interval of the mean score.
+
+        Raises
+        ------
+        ValueError
+            Categories are no numbers, or the answers do not determine these rates.
+        """
+        draws = self.rate_draws(of, items)
+        scores = pd.to_numeric(pd.Series(draws.indexes["category"]), errors="coerce")
+        if scores.isna().any():
+            names = listed(list(draws.indexes["category"]))
+            raise ValueError(f"means need categories that are numbers, not {names}.")
+        values = draws.transpose("sample", "group", "category").values @ scores.to_numpy(float)
+        index = draws.indexes["group"].rename("group")
+        table = pd.DataFrame(describe(values, prob), index=index)
+        table.insert(0, "of", of)
+        table.insert(1, "items", items)
+        return table
+
+    def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
+        """How often two people agree, and how often the model expects it.
+
+        People who err together look like truth. So this belongs beside each result.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            A row for each pair of people: common ``items``, ``observed`` agreement, median, mean,
+            sd and interval of the predicted one, and ``pr_less``, the probability that this is
+            lower.
+        """
+        return people_agreement(self.posterior, prob, np.random.default_rng(SEED))
+
+    def silences(self) -> list[str]:
+        """On what the data do not speak, so that the posterior is the prior, in sentences."""
+        return silences(self.posterior)
 
     def ranks(
         self, *, category: Any = None, of: Of = "people", items: Items = "population",

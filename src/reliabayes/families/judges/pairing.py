@@ -1,0 +1,87 @@
+"""Differences of rates between groups whose items share blocks, such as prompts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.families.judges.identification import Of
+from reliabayes.families.judges.matrices import matrices
+from reliabayes.families.judges.problem import PanelProblem
+from reliabayes.families.judges.reports import truths
+from reliabayes.families.judges.starts import complete
+from reliabayes.results.posterior import Posterior
+
+LEAST_SHARED = 10  # blocks, of which two groups are compared within
+
+
+def shared_blocks(posterior: Posterior[PanelProblem], one: int, other: int) -> int:
+    """Number of blocks with items of both groups."""
+    block = posterior.ratings_in_memory.item_block
+    if block is None:
+        return 0
+    group, known = posterior.problem.group, block >= 0
+    return len(np.intersect1d(block[known & (group == one)], block[known & (group == other)]))
+
+
+def paired_difference(
+    posterior: Posterior[PanelProblem],
+    one: int,
+    other: int,
+    category: int,
+    of: Of,
+    rng: np.random.Generator,
+) -> Array:
+    """Draws (S,) of the difference of a rate between two groups, on blocks like those at hand.
+
+    At each draw, the true category of each item is drawn given its answers, and blocks have random
+    weights as in the Bayesian bootstrap: that some blocks are hard for both groups cancels.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws with their problem.
+    one, other : int
+        Positions of the groups.
+    category : int
+        Position of the category.
+    of : {"people", "truth"}
+        Of ratings by a person drawn from those at hand, or of true categories.
+    rng : Generator
+        Source of randomness.
+
+    References
+    ----------
+    Rubin (1981). https://doi.org/10.1214/aos/1176345338
+    """
+    problem = posterior.problem
+    block = _blocks(posterior)
+    found = matrices(complete(posterior.stacked(), problem), problem)
+    of_people = of == "people" and not problem.trusts_person
+    rates = np.exp(found.people).mean(axis=1) if of_people else np.eye(problem.n_categories)[None]
+    rates = np.broadcast_to(rates[..., category], (posterior.n_draws, problem.n_categories))
+    differences, used = [], 0
+    for states in truths(posterior):  # (B, D, K)
+        edges = states.cumsum(axis=-1)[:, problem.mixture.distinct]  # (B, I, K)
+        drawn = (rng.random(edges.shape[:2])[..., None] * edges[..., -1:] >= edges).sum(axis=-1)
+        drawn = np.minimum(drawn, problem.n_categories - 1)
+        value = np.take_along_axis(rates[used : used + len(states)], drawn, axis=1)
+        weight = rng.standard_exponential((len(states), block.max() + 1))[:, block]
+        used += len(states)
+        mean = [
+            (weight * value)[:, problem.group == each].sum(axis=1)
+            / weight[:, problem.group == each].sum(axis=1)
+            for each in (one, other)
+        ]
+        differences.append(mean[0] - mean[1])
+    return np.concatenate(differences)
+
+
+def _blocks(posterior: Posterior[PanelProblem]) -> Codes:
+    """Block (I,) of each item; one of its own if it has none."""
+    block = posterior.ratings_in_memory.item_block
+    assert block is not None
+    found = block.astype(np.int64)
+    unknown = found < 0
+    found[unknown] = found.max(initial=-1) + 1 + np.arange(unknown.sum())
+    return found
