@@ -18,7 +18,7 @@ from reliabayes.app import jobs, panels, tables
 from reliabayes.app.given import Given
 from reliabayes.app.jobs import TOO_LONG, Session
 from reliabayes.app.memory import limited_memory
-from reliabayes.app.reading import Reading
+from reliabayes.app.reading import Head, Reading
 
 MOST_CPU = 10.0  # seconds for a refusal, which takes a tenth of them unless the machine is busy
 SHEET = b'<worksheet><sheetData><row r="%d"><c r="%s%d"/></row></sheetData></worksheet>'
@@ -74,7 +74,7 @@ def test_hostile_tables_end_with_a_message_and_the_session_goes_on(
     before = sum(process.cpu_times()[:2])
 
     job = session.finished(tables.head, Given.dropped(f"table{suffix}", content))
-    if isinstance(job.result, tables.Head):
+    if isinstance(job.result, Head):
         job = session.finished(tables.table, Given.dropped("table.csv", content), Reading())
 
     assert sum(process.cpu_times()[:2]) - before < MOST_CPU

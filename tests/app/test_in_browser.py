@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 LONG = 120_000  # milliseconds that nothing here takes
+MESSY = Path(__file__).parents[1] / "data" / "messy"
 HERE = str(Path(rb.__file__).parent)
 # What marimo says of itself on the console.
 OF_MARIMO = ("Project configuration overrides", "was preloaded using link preload", "Metric")
@@ -249,11 +250,53 @@ def test_faults_are_above_the_table_beside_their_lines_and_go_when_they_are_mend
     assert fault is not None
     assert field is not None
     assert fault["y"] + fault["height"] <= field["y"]
-    page.get_by_role("alert").get_by_text("2,B,").wait_for()
-    assert page.get_by_role("alert").locator("li").count() == 2
-    page.get_by_label("Rows without a rating").select_option("leave out")
+    page.get_by_role("alert").get_by_text("1,A,4").wait_for()
+    assert page.get_by_role("alert").locator("li").count() == 1
     page.get_by_label("Repeated ratings").select_option("keep")
     page.get_by_text("Left out 1 row:").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("name", "tab", "boxes", "most"),
+    [
+        ("totals_and_duplicates.csv", "Who is right", ["repeat another in all cells"], 4),
+        ("two_row_header.xlsx", "Reliability", ["Read several columns as the ratings"], 5),
+    ],
+)
+def test_a_messy_file_has_its_answer_after_few_clicks(
+    name: str, tab: str, boxes: list[str], most: int, opened: Callable[..., Page]
+) -> None:
+    page, clicks = opened(), 1  # the first chooses the file
+    page.locator("marimo-file input").set_input_files(MESSY / name)
+    for box in boxes:
+        page.get_by_role("checkbox", name=box).click()
+        clicks += 1
+    page.get_by_text("Read 3").wait_for()
+    assert page.get_by_role("checkbox", name="Repair what loses no rating").is_checked()
+    go_to(page, tab)
+    press(page, "Fit")
+    page.locator("#headline").wait_for()
+
+    assert clicks + 2 <= most
+
+
+def test_repairs_are_boxes_above_the_field_with_their_rows_and_no_python(
+    opened: Callable[..., Page],
+) -> None:
+    page = opened()
+    page.locator("marimo-file input").set_input_files(MESSY / "totals_and_duplicates.csv")
+    box = page.get_by_role("checkbox", name="Leave out rows that repeat another")
+    box.wait_for()
+
+    place, field = box.bounding_box(), page.get_by_role("textbox").first.bounding_box()
+    assert place is not None
+    assert field is not None
+    assert place["y"] < field["y"]
+    assert not box.is_checked()
+    page.get_by_text("Leaves out 1 row of totals or means.").wait_for()
+    assert "=" not in page.locator("#App").inner_text().replace("\n", " ")
+    page.get_by_role("checkbox", name="Repair what loses no rating").click()
+    page.get_by_text("The table cannot be used yet.").wait_for()
 
 
 @pytest.mark.proof

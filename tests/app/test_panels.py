@@ -13,7 +13,7 @@ from reliabayes.app.choices import Question, model_choices, why_none
 from reliabayes.app.faults import shown_faults, with_controls
 from reliabayes.app.given import Given
 from reliabayes.app.jobs import Job
-from reliabayes.app.reading import Reading, guessed_reading
+from reliabayes.app.reading import Reading, guessed_reading, head_of
 from reliabayes.errors import RatingsError
 from reliabayes.html_report.answers import answer
 from reliabayes.html_report.fragment import fragment_style
@@ -38,18 +38,16 @@ def answered() -> tasks.Answered:
 
 
 def test_each_fault_has_the_lines_that_it_concerns() -> None:
-    missing, repeated = shown_faults(*error_of(FAULTY))
+    (repeated,) = shown_faults(*error_of(FAULTY))
 
-    assert missing.lines == ((4, "2,B,"),)
     assert repeated.lines == ((2, "1,A,3"), (3, "1,A,4"))
 
 
 def test_faults_name_the_controls_of_the_page() -> None:
-    missing, repeated = shown_faults(*error_of(FAULTY))
+    (repeated,) = shown_faults(*error_of(FAULTY))
 
-    assert "choose “Rows without a rating: leave out”" in missing.text
     assert "choose “Repeated ratings: keep”" in repeated.text
-    assert not re.search(r"\w=|frame\.", missing.text + repeated.text)
+    assert not re.search(r"\w=|frame\.", repeated.text)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,8 @@ def test_hostile_names_are_only_text_wherever_they_are_shown(answered: tasks.Ans
     table = f"item,rater,rating,{SCRIPT}\n{IMAGE},A,3,1\n{IMAGE},A,4,1\n{SCRIPT},B,,1\n"
     error, given = error_of(table)
 
-    shown = panels.faults(shown_faults(error, given)) + panels.first_rows(given.shown_rows)
+    rows = head_of(given, {}).first_rows
+    shown = panels.faults(shown_faults(error, given)) + panels.first_rows(rows)
     shown += "".join(panels.part(answered, name, 0.8) for name in ("Answer", *panels.SECTIONS))
 
     assert "<script>document" not in shown

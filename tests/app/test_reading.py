@@ -96,7 +96,10 @@ def test_the_code_reads_the_same_ratings(tmp_path: Path, monkeypatch: pytest.Mon
 def test_code_names_only_what_differs_from_the_defaults() -> None:
     given = Given.pasted(FAULTY)
 
-    assert guessed_reading(given).code(given) == "rb.read_ratings('ratings.csv')"
+    assert (
+        guessed_reading(given).code(given)
+        == "rb.read_ratings(\n    'ratings.csv',\n    tidy=True,\n)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,10 +140,8 @@ def test_another_encoding_is_read_when_it_is_chosen() -> None:
 def test_columns_of_one_name_are_no_surprise() -> None:
     given = Given.pasted("item,rating,rating\n1,2,3\n2,3,4\n")
 
-    reading = guessed_reading(given)
-
     with pytest.raises(RatingsError, match="names must be unique"):
-        reading.ratings(given)
+        guessed_reading(given)
 
 
 def test_lines_are_those_that_messages_number() -> None:
@@ -153,7 +154,7 @@ def test_lines_are_those_that_messages_number() -> None:
     of_spreadsheet = Given.dropped("t.xlsx", spreadsheet.getvalue()).lines([3], "row")
 
     assert of_text == [(4, "2,B,")]
-    assert of_spreadsheet == [(3, "2, B, nan")]
+    assert of_spreadsheet == [(3, "2, B")]
 
 
 def test_rows_of_a_spreadsheet_below_empty_ones_are_those_that_it_numbers() -> None:
@@ -163,6 +164,6 @@ def test_rows_of_a_spreadsheet_below_empty_ones_are_those_that_it_numbers() -> N
         book.active.append(row)
     book.save(written)
 
-    lines = Given.dropped("t.xlsx", written.getvalue()).lines([2, 3, 4, 6, 7], "row")
+    lines = Given.dropped("t.xlsx", written.getvalue()).lines([3, 4, 6, 7], "row")
 
-    assert lines == [(4, "1, A, 3.0"), (6, "2, B, nan")]
+    assert lines == [(4, "1, A, 3"), (6, "2, B")]

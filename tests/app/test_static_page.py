@@ -80,11 +80,25 @@ def test_simulations_say_to_which_agreement_ones_own_icc_corresponds(page: Stati
 
 
 def test_faults_are_shown_with_the_lines_concerned(page: StaticPage) -> None:
-    found = page.paste("item,rater,rating\n1,Ann,4\n1,Bob,\n2,Ann,2\n2,Bob,3\n3,Bob,1\n")
+    found = page.paste("item,rater,rating\n1,Ann,4\n1,Bob,5\n1,Bob,3\n2,Ann,2\n2,Bob,3\n")
 
     assert not found["usable"]
-    assert "<code>1,Bob,</code>" in found["html"]
-    assert page.read({"missing": "drop", "scale": "numeric"})["usable"]
+    assert "<code>1,Bob,5</code>" in found["html"]
+    assert page.read({"replicates": "keep", "scale": "numeric"})["usable"]
+
+
+def test_a_ticked_box_repairs_the_table_and_keeps_what_was_chosen(page: StaticPage) -> None:
+    rows = "1,Ann,4\n1,Bob,5\n2,Ann,2\n2,Bob,3\n"
+    found = page.paste(f"item,rater,rating\n{rows}{rows}")
+    assert not found["usable"]
+    page.read({"scale": "ordered"})
+
+    assert page.tick([True])["usable"]
+    assert "checked" in page.tick([True])["html"]
+    assert page.table is not None
+    assert page.table.ratings.scale == "ordered"
+    assert "duplicates" in page.report(0.8)["code"]
+    assert not page.tick([False])["usable"]
 
 
 def test_a_table_that_is_too_long_is_told_what_to_do(page: StaticPage) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import marimo as mo
@@ -12,6 +12,7 @@ from reliabayes.app.faults import CONTROLS
 from reliabayes.app.given import Given
 from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
+from reliabayes.app.proposals import Proposal
 from reliabayes.app.reading import Reading
 from reliabayes.guidelines import GUIDELINES
 
@@ -46,11 +47,12 @@ target\tJ1\tJ2\tJ3\tJ4
 6\t6\t2\t4\t7
 """  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
 GUESSED = "guessed"
+GUESSABLE = ("scale", "decimal")
 BY_SCALE = "that suits the scale"
 NO_COLUMN = "none"
 
 
-def control(name: str, value: str | None = None) -> mo.ui.dropdown:
+def control(name: str, value: str | None = None, *, is_guessable: bool = False) -> mo.ui.dropdown:
     """A dropdown of an argument of `read_ratings`, with its first value or none.
 
     Parameters
@@ -59,13 +61,15 @@ def control(name: str, value: str | None = None) -> mo.ui.dropdown:
         The argument, one of `CONTROLS`.
     value : str, optional
         Its value; None if it is guessed.
+    is_guessable : bool, default False
+        Whether it may be guessed.
 
     Returns
     -------
     dropdown
     """
     label, values = CONTROLS[name]
-    options: dict[str, str | None] = {} if value is not None else {GUESSED: None}
+    options: dict[str, str | None] = {GUESSED: None} if is_guessable else {}
     options |= {text: each for each, text in values.items()}
     chosen = next(text for text, each in options.items() if each == value)
     return mo.ui.dropdown(options, value=chosen, label=label, allow_select_none=False)
@@ -109,15 +113,16 @@ def column_form(columns: Sequence[str], guess: Reading) -> mo.ui.dictionary:
     """
     names = list(dict.fromkeys(columns))
     form: dict[str, Any] = {"shape": control("shape", guess.shape)}
+    facets = [name for name in guess.facets if name in names]
     for role in ("item", "rater", "rating", "pool", "gold"):
         value = getattr(guess, role)
         options: dict[str, str | None] = {NO_COLUMN: None} if role in ("pool", "gold") else {}
         options |= {_option(name): name for name in names}
         shown = next((text for text, name in options.items() if name == value), None)
         form[role] = mo.ui.dropdown(options, value=shown, label=CONTROLS[role][0])
-    form["facets"] = mo.ui.multiselect(names, label=CONTROLS["facets"][0])
-    form |= {name: control(name) for name in ("scale", "decimal")}
-    form |= {name: control(name, "error") for name in ("missing", "replicates", "twins")}
+    form["facets"] = mo.ui.multiselect(names, value=facets, label=CONTROLS["facets"][0])
+    form |= {name: control(name, getattr(guess, name), is_guessable=True) for name in GUESSABLE}
+    form |= {name: control(name, getattr(guess, name)) for name in ("replicates", "twins")}
     return mo.ui.dictionary(form)
 
 
@@ -140,20 +145,22 @@ def arranged(form: mo.ui.dictionary) -> mo.Html:
     """
     is_wide = form.value["shape"] == "wide"
     columns = ("item",) if is_wide else ("item", "rater", "rating", "pool")
-    seldom = ("twins", "decimal") if is_wide else ("missing", "replicates", "twins", "decimal")
+    seldom = ("twins", "decimal") if is_wide else ("replicates", "twins", "decimal")
     more: list[object] = [form[name] for name in seldom]
     more += [] if is_wide else [form["facets"]]
     first = [form[name] for name in ("shape", *columns, "gold", "scale")]
     return mo.hstack([*first, *more], justify="start", wrap=True, gap=1)
 
 
-def reading_of(chosen: Mapping[str, Any]) -> Reading:
+def reading_of(chosen: Mapping[str, Any], guess: Reading) -> Reading:
     """What a form says.
 
     Parameters
     ----------
     chosen : mapping of str to Any
         Value of the form of `column_form`.
+    guess : Reading
+        What was guessed, with the repairs that were accepted.
 
     Returns
     -------
@@ -162,7 +169,26 @@ def reading_of(chosen: Mapping[str, Any]) -> Reading:
     given = dict(chosen) | {"facets": tuple(chosen["facets"])}
     for role in ("item", "rater", "rating"):
         given[role] = given[role] or role
-    return Reading(**given)
+    is_guess = guess.is_guessed_shape and given["shape"] == guess.shape
+    return Reading(**given, guess=guess.guess, is_guessed_shape=is_guess, accepted=guess.accepted)
+
+
+def repair_boxes(proposals: Sequence[Proposal], on_change: Callable[[Any], None]) -> mo.ui.array:
+    """A box for each repair.
+
+    Parameters
+    ----------
+    proposals : sequence of Proposal
+        The repairs.
+    on_change : callable
+        Takes whether each box is ticked.
+
+    Returns
+    -------
+    array of elements
+    """
+    boxes = [mo.ui.checkbox(each.is_ticked, label=each.label) for each in proposals]
+    return mo.ui.array(boxes, on_change=on_change)
 
 
 def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:

@@ -51,7 +51,7 @@ class ShownFault:
     lines: tuple[tuple[int, str], ...]
 
 
-def shown_faults(error: RatingsError, given: Given) -> list[ShownFault]:
+def shown_faults(error: RatingsError, given: Given, sheet: str | None = None) -> list[ShownFault]:
     """The faults of a table as the page shows them.
 
     Parameters
@@ -60,6 +60,8 @@ def shown_faults(error: RatingsError, given: Given) -> list[ShownFault]:
         What reading the table raised.
     given : Given
         The table.
+    sheet : str, optional
+        The sheet that is read.
 
     Returns
     -------
@@ -67,9 +69,9 @@ def shown_faults(error: RatingsError, given: Given) -> list[ShownFault]:
     """
     return [
         ShownFault(
-            _short(str(replace(fault, remedy=with_controls(fault.remedy)))),
+            short(str(replace(fault, remedy=with_controls(fault.remedy)))),
             fault.unit,
-            tuple(given.lines(fault.rows, fault.unit)) if fault.rows else (),
+            tuple(given.lines(fault.rows, fault.unit, sheet)) if fault.rows else (),
         )
         for fault in error.faults
     ]
@@ -93,8 +95,18 @@ def with_controls(text: str) -> str:
     return re.sub(argument, _control, text)
 
 
-def _short(text: str) -> str:
-    """A text that can be read; values of a table may be as long as the table."""
+def short(text: str) -> str:
+    """A text that can be read; values of a table may be as long as the table.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+    """
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.encodings import found_encoding
+from reliabayes.ratings.excel import read_grid, spelled
 from reliabayes.ratings.file_formats import (
     EXCEL_SUFFIX,
     JSON_SUFFIXES,
@@ -23,11 +23,12 @@ from reliabayes.ratings.file_formats import (
     read_records,
     without_mark,
 )
-from reliabayes.ratings.reading import DELIMITERS, N_SAMPLED
+from reliabayes.ratings.reading import DELIMITERS
 from reliabayes.ratings.table_size import SizeLimit
 from reliabayes.wording import listed
 
-FORMATS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX)  # that the page takes
+EXPORT_SUFFIXES = (".json", ".eval", ".zip")  # of what only tools write
+FORMATS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX, *EXPORT_SUFFIXES)  # that the page takes
 MOST_BYTES = 50_000_000  # of a table, about two million ratings
 ON_THE_COMMAND_LINE = "Use `reliabayes report` on the command line, which takes larger tables."
 LIMIT = SizeLimit(
@@ -118,35 +119,14 @@ class Given:
             file.write_bytes(self.content)
             yield file
 
-    @cached_property
-    def first_rows(self) -> pd.DataFrame:
-        """The first rows, as texts if it is delimited text.
-
-        Raises
-        ------
-        RatingsError
-            It cannot be read.
-        """
-        if self.is_text:
-            self._check()
-            return self._first_of_text()
-        first = self._records.head(N_SAMPLED)
-        _check_names(first.columns)
-        return first
-
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return [str(name) for name in self.first_rows.columns]
+    def is_export(self) -> bool:
+        """Whether only the readers of tools' files can read it, by its suffix."""
+        return self.suffix in EXPORT_SUFFIXES
 
-    @property
-    def shown_rows(self) -> pd.DataFrame:
-        """The first few rows as texts, short enough to be shown."""
-        rows = self.first_rows.head(N_SHOWN_ROWS).astype(object)
-        shown = rows.where(rows.notna(), "").astype(str).map(_short)
-        return shown.set_axis(self.columns, axis="columns")
-
-    def lines(self, numbers: Sequence[int], unit: str) -> list[tuple[int, str]]:
+    def lines(
+        self, numbers: Sequence[int], unit: str, sheet: str | None = None
+    ) -> list[tuple[int, str]]:
         """Lines of the table, by the numbers that messages give them.
 
         Parameters
@@ -155,6 +135,8 @@ class Given:
             Lines of a text from 1, rows of a spreadsheet as it numbers them, or records from 0.
         unit : str
             What is counted: ``"line"`` or ``"row"``.
+        sheet : str, optional
+            Name of the sheet of a workbook.
 
         Returns
         -------
@@ -163,38 +145,39 @@ class Given:
         """
         if self.is_text and unit == "line":
             texts = self._text.splitlines()
-            return [(at, _short(texts[at - 1])) for at in numbers if 1 <= at <= len(texts)]
-        rows = self._records if not self.is_text else self.first_rows
+            return [(at, short_cell(texts[at - 1])) for at in numbers if 1 <= at <= len(texts)]
+        if not numbers or self.is_export:
+            return []
+        if self.suffix == EXCEL_SUFFIX:
+            return self._lines_of_sheet(numbers, sheet)
+        if self.is_text:
+            return []
+        rows = self._records
         places = rows.index.get_indexer(pd.Index(numbers)).tolist()
         return [
-            (at, _short(", ".join(map(str, rows.iloc[place].tolist()))))
+            (at, short_cell(", ".join(map(str, rows.iloc[place].tolist()))))
             for at, place in zip(numbers, places, strict=True)
             if place >= 0
         ]
 
     @property
     def _text(self) -> str:
-        return self.content.decode(without_mark(self.encoding), errors="replace")
+        is_known = self.encoding != "utf-8"  # which nobody chose
+        encoding = self.encoding if is_known else found_encoding(self.content)
+        return self.content.decode(without_mark(encoding), errors="replace")
+
+    def _lines_of_sheet(self, numbers: Sequence[int], sheet: str | None) -> list[tuple[int, str]]:
+        rows = dict(read_grid(io.BytesIO(self.content), None, sheet).lines)
+        return [
+            (at, short_cell(", ".join(map(spelled, rows[at].values()))))
+            for at in numbers
+            if at in rows
+        ]
 
     @cached_property
     def _records(self) -> pd.DataFrame:
         with self.on_disk() as file:
             return read_records(file, self.suffix)
-
-    def _first_of_text(self) -> pd.DataFrame:
-        lines = [*islice((line for line in io.StringIO(self._text) if line.strip()), N_SAMPLED)]
-        if not lines:
-            rule, remedy = "it must hold a header and ratings", "Paste it with its header."
-            raise RatingsError([Fault("table", rule, "an empty table", remedy)])
-        try:
-            rows = [*csv.reader(lines, delimiter=self._delimiter(lines[0]))]
-        except csv.Error as error:
-            rule, remedy = "its first lines must be readable", "Check how it was exported."
-            raise RatingsError([Fault("table", rule, str(error), remedy)]) from error
-        _check_names(rows[0])
-        width = len(rows[0])
-        cells = [(row + [""] * width)[:width] for row in rows[1:]]
-        return pd.DataFrame(cells, columns=rows[0], dtype=object).replace("", None)
 
     def _check(self) -> None:
         if self.suffix not in FORMATS:
@@ -218,13 +201,35 @@ class Given:
         return "\t" if self.suffix == ".tsv" else max(DELIMITERS, key=header.count)
 
 
-def _check_names(columns: Iterable[object]) -> None:
-    """Refuse columns whose names no menu can show."""
+def check_names(columns: Iterable[object]) -> None:
+    """Refuse columns whose names no menu can show.
+
+    Parameters
+    ----------
+    columns : iterable
+        The names.
+
+    Raises
+    ------
+    RatingsError
+        One is too long.
+    """
     if any(len(str(name)) > LONGEST for name in columns):
         rule = f"the name of a column must have at most {LONGEST} characters"
         remedy = "Begin the table with a line that names its columns."
         raise RatingsError([Fault("header", rule, "a longer one", remedy)])
 
 
-def _short(text: str) -> str:
+def short_cell(text: str) -> str:
+    """A text that can be shown in a line.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+    """
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 from reliabayes.app import panels, simulations, tables, tasks
 from reliabayes.app.choices import ModelChoice, why_none
 from reliabayes.app.given import FORMATS, Given
-from reliabayes.app.reading import Reading
+from reliabayes.app.proposals import Proposal, changed, notes_of
+from reliabayes.app.reading import Head, Reading
 from reliabayes.app.tasks import Answered
 from reliabayes.app.where_it_runs import privacy, refusal
 from reliabayes.app.worker import outcome
@@ -59,9 +60,11 @@ class StaticPage:
     def __init__(self) -> None:
         self.given: Given | None = None
         self.reading = Reading()
-        self.head: tables.Head | None = None
+        self.head: Head | None = None
         self.table: tables.Table | None = None
         self.answers: dict[str, Answered] = {}
+        self.accepted: tuple[Proposal, ...] = ()
+        self.proposals: tuple[Proposal, ...] = ()
 
     @cached_property
     def questions(self) -> Mapping[str, Callable[..., Any]]:
@@ -71,6 +74,7 @@ class StaticPage:
             "paste": self.paste,
             "drop": self.drop,
             "read": self.read,
+            "tick": self.tick,
             "fit": self.fit,
             "show": self.show,
             "agreement": self.agreement,
@@ -97,15 +101,23 @@ class StaticPage:
         """Take a file, in base 64, and read it as is guessed."""
         return self._take(Given.dropped(name, base64.b64decode(content)))
 
-    def read(self, changed: Mapping[str, Any]) -> Json:
+    def read(self, chosen: Mapping[str, Any]) -> Json:
         """Read the table again, with other columns or options."""
         if self.given is None:
             return {"html": ""}
-        fields = asdict(self.reading) | {name: value or None for name, value in changed.items()}
+        fields = asdict(self.reading) | {name: value or None for name, value in chosen.items()}
         fields["facets"] = tuple(fields["facets"] or ())
+        fields["is_guessed_shape"] &= "shape" not in chosen
         self.reading, self.table = Reading(**fields), None
         self.answers.clear()
         return self._found()
+
+    def tick(self, ticks: Sequence[bool]) -> Json:
+        """Read the table again, with the repairs whose boxes are ticked."""
+        if self.given is None:
+            return {"html": ""}
+        self.accepted = changed(self.accepted, self.proposals, ticks)
+        return self._read(self.given)
 
     def fit(self, question: str, name: str, reliability: float) -> str:
         """The answer of a model."""
@@ -159,36 +171,54 @@ class StaticPage:
         return {"code": panels.code_block(code), "page": base64.b64encode(page).decode("ascii")}
 
     def _take(self, given: Given) -> Json:
-        self.given = self.head = self.table = None
+        self.accepted, self.reading = (), Reading()
+        return self._read(given)
+
+    def _read(self, given: Given) -> Json:
+        """Read a table as is guessed, with the repairs that were accepted."""
+        before = self.reading if given == self.given else None
+        self.given, self.head, self.table = given, None, None
         self.answers.clear()
-        found = tables.head(given)
-        if not isinstance(found, tables.Head):
-            return {"html": panels.faults(found)}
-        self.given, self.head, self.reading = given, found, found.guess
+        found = tables.head(given, self.accepted)
+        if not isinstance(found, Head):
+            return {"html": panels.faults(found.faults) + self._boxes(found.proposals)}
+        kept = found.guess if before is None else before.kept(found)
+        self.head, self.reading = found, replace(kept, accepted=found.guess.accepted)
         return self._found()
+
+    def _boxes(self, proposals: tuple[Proposal, ...]) -> str:
+        self.proposals = proposals
+        return panels.repair_list(proposals)
 
     def _found(self) -> Json:
         """What was read, the columns, and the models that suit."""
         assert self.given is not None
         assert self.head is not None
         faults = ""
-        found = tables.table(self.given, self.reading)
+        found = tables.table(self.given, self.reading, self.accepted)
         if not isinstance(found, tables.Table):
-            faults = panels.faults(found)
+            faults = panels.faults(found.faults)
         elif len(found.ratings) > MOST_RATINGS:
             faults = panels.message(TOO_MANY.format(size=len(found.ratings)), caution=True)
         else:
             self.table = found
         ratings = None if self.table is None else self.table.ratings
-        shown = [panels.read_message(ratings), faults]
-        shown += [panels.what_was_read(ratings)] if ratings is not None else []
+        is_open = any(not each.is_ticked for each in found.proposals)
+        shown = [panels.read_message(ratings, is_open=is_open), faults]
+        shown.append(self._boxes(found.proposals))
+        repaired = notes_of(found.proposals)
+        shown += [panels.what_was_read(ratings, repaired)] if ratings is not None else []
         return {
-            "html": "".join([*shown, panels.first_rows(self.head.first_rows)]),
+            "html": "".join([*shown, self._first_rows()]),
             "columns": self.head.columns,
             "reading": asdict(self.reading),
             "usable": ratings is not None,
             "models": {question: self._offered(question) for question in ("reliability", "truth")},
         }
+
+    def _first_rows(self) -> str:
+        assert self.head is not None
+        return panels.first_rows(self.head.first_rows) if self.head.columns else ""
 
     def _offered(self, question: Any) -> Json:
         """Models that answer a question, those that run here first; or why there are none."""

@@ -26,7 +26,9 @@ with app.setup(hide_code=True):
     from reliabayes.app.choices import why_none
     from reliabayes.app.given import FORMATS, MOST_BYTES
     from reliabayes.app.jobs import Session
-    from reliabayes.app.reading import Reading
+    from reliabayes.app.proposals import changed as tick
+    from reliabayes.app.proposals import notes_of
+    from reliabayes.app.reading import Head, Reading
     from reliabayes.app.where_it_runs import privacy, refusal
 
     RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
@@ -44,7 +46,9 @@ def _():
     session.keep(threading.current_thread())
     get_version, set_version = mo.state(0)  # of jobs and results
     get_text, set_text = mo.state("")
+    get_ticked, set_ticked = mo.state((None, ()))  # a table, and repairs of it
     results = {}  # jobs that have ended, by what they are for
+    chosen = {}  # how a table was read last
 
     def changed():
         set_version(lambda number: number + 1)
@@ -53,7 +57,18 @@ def _():
         session.start(name, function, *arguments)
         changed()
 
-    return begin, changed, get_text, get_version, results, session, set_text
+    return (
+        begin,
+        changed,
+        chosen,
+        get_text,
+        get_ticked,
+        get_version,
+        results,
+        session,
+        set_text,
+        set_ticked,
+    )
 
 
 @app.cell(hide_code=True)
@@ -95,40 +110,76 @@ def _(get_text, set_text):
 
 
 @app.cell(hide_code=True)
-def _(dropped, encoding, pasted, session):
-    given, head, unreadable = elements.given(pasted, dropped, encoding), None, ""
-    if given is not None:
-        _job = session.finished(tables.head, given)
-        unreadable = panels.why_unusable(_job)
-        head = None if unreadable else _job.result
-    return given, head, unreadable
+def _(dropped, encoding, pasted):
+    given = elements.given(pasted, dropped, encoding)
+    return (given,)
 
 
 @app.cell(hide_code=True)
-def _(head):
-    columns = elements.column_form(*((head.columns, head.guess) if head else ([], Reading())))
+def _(get_ticked, given, session):
+    _given, _ticked = get_ticked()
+    accepted = _ticked if given is not None and _given == given else ()
+    head, unreadable = None, None
+    if given is not None:
+        _job = session.finished(tables.head, given, accepted)
+        _is_head = not _job.failure and isinstance(_job.result, Head)
+        head, unreadable = (_job.result, None) if _is_head else (None, _job)
+    return accepted, head, unreadable
+
+
+@app.cell(hide_code=True)
+def _(chosen, given, head):
+    _given, _reading = chosen.get("reading", (None, None))
+    _guess = head.guess if head else Reading()
+    # What was chosen before a box was ticked stays chosen.
+    _kept = _reading.kept(head) if head and _given == given else _guess
+    columns = elements.column_form(head.columns if head else [], _kept)
     return (columns,)
 
 
 @app.cell(hide_code=True)
-def _(changed, columns, given, head, results, session, unreadable):
-    table, faults, reading = None, unreadable, None
+def _(accepted, changed, chosen, columns, given, head, results, session, unreadable):
+    table, faults, reading, proposals = None, "", None, ()
     session.cancel()
     results.clear()
+    _job = unreadable
     if head is not None:
-        reading = elements.reading_of(columns.value)
-        _job = session.finished(tables.table, given, reading)
+        reading = elements.reading_of(columns.value, head.guess)
+        chosen["reading"] = (given, reading)
+        _job = session.finished(tables.table, given, reading, accepted)
+    if _job is not None:
         faults = panels.why_unusable(_job)
-        table = None if faults else _job.result
+        proposals = () if _job.failure else _job.result.proposals
+        table = _job.result if isinstance(_job.result, tables.Table) else None
     ratings = table.ratings if table else None
     changed()
-    return faults, ratings, reading, table
+    return faults, proposals, ratings, reading, table
 
 
 @app.cell(hide_code=True)
-def _(faults, given, ratings, tab):
+def _(accepted, given, proposals, set_ticked):
+    def _tick(ticks):
+        set_ticked((given, tick(accepted, proposals, ticks)))
+
+    boxes = elements.repair_boxes(proposals, _tick)
+    return (boxes,)
+
+
+@app.cell(hide_code=True)
+def _(faults, given, proposals, ratings, tab):
     mo.stop(tab.value != RATINGS or given is None)
-    mo.Html(panels.read_message(ratings) + faults)
+    _is_open = any(not each.is_ticked for each in proposals)
+    mo.Html(panels.read_message(ratings, is_open=_is_open) + faults)
+    return
+
+
+@app.cell(hide_code=True)
+def _(boxes, proposals, tab):
+    mo.stop(tab.value != RATINGS or not proposals)
+    _shown = [mo.Html(panels.about_repairs(proposals))]
+    for _box, _proposal in zip(boxes, proposals, strict=True):
+        _shown += [_box, mo.Html(panels.repair(_proposal))]
+    mo.vstack(_shown, gap=0.3)
     return
 
 
@@ -140,11 +191,13 @@ def _(dropped, encoding, example, pasted, tab):
 
 
 @app.cell(hide_code=True)
-def _(columns, head, ratings, tab):
+def _(columns, head, proposals, ratings, tab):
     mo.stop(tab.value != RATINGS or head is None)
-    _found = [elements.arranged(columns), mo.Html(panels.first_rows(head.first_rows))]
+    _found = []
+    if head.columns:
+        _found += [elements.arranged(columns), mo.Html(panels.first_rows(head.first_rows))]
     if ratings is not None:
-        _found.append(mo.Html(panels.what_was_read(ratings)))
+        _found.append(mo.Html(panels.what_was_read(ratings, notes_of(proposals))))
     mo.vstack(_found, gap=1.2)
     return
 

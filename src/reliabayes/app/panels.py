@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +11,8 @@ import pandas as pd
 
 from reliabayes.app.faults import ShownFault, with_controls
 from reliabayes.app.jobs import Job
+from reliabayes.app.proposals import Proposal
+from reliabayes.app.tables import Unread
 from reliabayes.app.tasks import Answered
 from reliabayes.html_report.blocks import Code, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import ReportFit
@@ -84,19 +86,21 @@ def question(text: str) -> str:
     return _render("question.html", text=text)
 
 
-def read_message(found: Ratings | None) -> str:
+def read_message(found: Ratings | None, *, is_open: bool = False) -> str:
     """Whether a table was read, for whoever looks or listens.
 
     Parameters
     ----------
     found : Ratings or None
         The ratings; None if there are faults.
+    is_open : bool, default False
+        Whether a box of the page would repair them.
 
     Returns
     -------
     str
     """
-    return _render("read.html", size=None if found is None else size_text(found))
+    return _render("read.html", size=None if found is None else size_text(found), is_open=is_open)
 
 
 def first_rows(rows: pd.DataFrame) -> str:
@@ -113,22 +117,24 @@ def first_rows(rows: pd.DataFrame) -> str:
     """
     names = list(rows.columns)
     frame = rows.set_index(names[0]) if len(names) > 1 and len({*names}) == len(names) else rows
-    return blocks_fragment([table("given", "The first rows, as they were given", frame)])
+    return blocks_fragment([table("given", "The first rows", frame)])
 
 
-def what_was_read(found: Ratings) -> str:
+def what_was_read(found: Ratings, repaired: Collection[str] = ()) -> str:
     """Size and design of ratings, and what was guessed about them.
 
     Parameters
     ----------
     found : Ratings
         The ratings.
+    repaired : collection of str, default ()
+        Notes on repairs, which boxes show.
 
     Returns
     -------
     str
     """
-    notes = [with_controls(note) for note in found.notes]
+    notes = [with_controls(note) for note in found.notes if note not in repaired]
     if reason := likely_scale(found).reason:
         notes.append(f"{reason[0].upper()}{reason[1:]}; “Kind of ratings” says otherwise.")
     if found.n_missing:
@@ -151,7 +157,7 @@ def why_unusable(job: Job) -> str:
     """
     if job.failure:
         return message(job.failure, caution=True)
-    return faults(job.result) if isinstance(job.result, tuple) else ""
+    return faults(job.result.faults) if isinstance(job.result, Unread) else ""
 
 
 def faults(found: Sequence[ShownFault]) -> str:
@@ -165,8 +171,59 @@ def faults(found: Sequence[ShownFault]) -> str:
     Returns
     -------
     str
+        Empty if there are none.
     """
-    return _render("faults.html", faults=found)
+    return _render("faults.html", faults=found) if found else ""
+
+
+def repair(proposal: Proposal) -> str:
+    """What a box of the page is about, and the rows concerned.
+
+    Parameters
+    ----------
+    proposal : Proposal
+        The box.
+
+    Returns
+    -------
+    str
+    """
+    return _render("repair.html", details=proposal.details)
+
+
+def repair_list(proposals: Sequence[Proposal]) -> str:
+    """All boxes, of a page that has no elements of its own.
+
+    Parameters
+    ----------
+    proposals : sequence of Proposal
+        The boxes.
+
+    Returns
+    -------
+    str
+        Empty if there are none.
+    """
+    if not proposals:
+        return ""
+    boxes = [{"proposal": each, "html": repair(each)} for each in proposals]
+    return about_repairs(proposals) + _render("repair_boxes.html", boxes=boxes)
+
+
+def about_repairs(proposals: Sequence[Proposal]) -> str:
+    """The heading of the boxes.
+
+    Parameters
+    ----------
+    proposals : sequence of Proposal
+        The boxes, at least one.
+
+    Returns
+    -------
+    str
+    """
+    n_open = sum(not each.is_ticked for each in proposals)
+    return _render("repairs.html", n_open=n_open)
 
 
 def progress(job: Job) -> str:

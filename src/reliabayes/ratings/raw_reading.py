@@ -80,6 +80,25 @@ class Read:
     guess: Guess | None = None
 
 
+@dataclass(frozen=True)
+class Outline:
+    """What a table looks like before its values are read.
+
+    Attributes
+    ----------
+    table : RawTable
+        The table, with repairs of its rows and columns if they may be applied.
+    shape : {"long", "wide"}
+        Whether a row holds one rating, or a column those of a rater.
+    guess : Guess, optional
+        What columns mean that were not named.
+    """
+
+    table: RawTable
+    shape: Shape
+    guess: Guess | None = None
+
+
 def read(file: Path, options: ReadOptions) -> Read:
     """Read a file as options say.
 
@@ -146,6 +165,94 @@ def read_square(file: Path, options: ReadOptions) -> Ratings:
     return Ratings.from_table(counts, categories=options.categories, scale=scale)
 
 
+def outline(file: Path, options: ReadOptions) -> Outline:
+    """Find the columns of a file and what they mean, whatever is wrong with its values.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    options : ReadOptions
+        How it is read; only with ``tidy`` its header may be anywhere.
+
+    Returns
+    -------
+    Outline
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    RatingsError
+        If the file is no table.
+    """
+    table = with_structure(_opened(file, options), options).table
+    return Outline(table, _shape(table, options), _guess(table, options))
+
+
+def repaired(file: Path, options: ReadOptions) -> Repaired:
+    """Repair a table as far as that is possible, whatever is wrong with its values.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    options : ReadOptions
+        How it is read.
+
+    Returns
+    -------
+    Repaired
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    RatingsError
+        If the file is no table.
+    """
+    return _with_repairs(_opened(file, options), options).found
+
+
+def _opened(file: Path, options: ReadOptions) -> Repaired:
+    suffix, at_first = format_suffix(file), _first_line(options)
+    if suffix in TEXT_SUFFIXES:
+        with read_errors_as_faults(file, options.encoding):
+            return open_text_table(file, at_first)
+    if suffix != EXCEL_SUFFIX:
+        return Repaired(RawTable(read_records(file, suffix), list))
+    chosen, name = _likely_sheet(file, options)
+    found = open_sheet(file, replace(at_first, sheet=name))
+    return replace(found, applied=(*chosen, *found.applied))
+
+
+def _first_line(options: ReadOptions) -> ReadOptions:
+    """The options with the first line as the header, if nothing says otherwise."""
+    is_first = options.header is None and not options.tidy
+    return replace(options, header=1) if is_first else options
+
+
+def _likely_sheet(file: Path, options: ReadOptions) -> tuple[Sequence[Repair], str | None]:
+    """The sheet that was named, or the first that holds ratings, or almost, and what that does."""
+    with other_formats_as_faults(file, "a spreadsheet"):
+        names = shown_sheets(file) if options.sheet is None else []
+    if len(names) < 2:
+        return (), options.sheet
+    almost: list[str] = []
+    for name in names:
+        try:
+            read(file, replace(options, sheet=name))
+        except RatingsError as error:
+            almost += [name] if error.arguments else []
+        else:
+            return () if name == names[0] else (_of_sheet(name),), name
+    return (), (almost or names)[0]
+
+
+def _of_sheet(name: str) -> Repair:
+    return Repair("sheet", f"reads the sheet {name!r}, which alone holds ratings", _same)
+
+
 def _read_text(file: Path, options: ReadOptions) -> Read:
     if options.tidy or options.header is not None:
         return _read_table(open_text_table(file, options), options)
@@ -199,7 +306,7 @@ def _read_any_sheet(file: Path, options: ReadOptions) -> Read:
     ((name, done),) = found.items()
     if name == names[0]:
         return done
-    chosen = Repair("sheet", f"reads the sheet {name!r}, which alone holds ratings", _same)
+    chosen = _of_sheet(name)
     notes = (chosen.note, *done.ratings.notes)
     applied = replace(done.found, applied=(chosen, *done.found.applied))
     return replace(done, ratings=replace(done.ratings, notes=notes), found=applied)
@@ -214,12 +321,22 @@ def _no_sheet() -> RatingsError:
     return RatingsError([Fault("sheet", rule, "only charts or hidden sheets", remedy)])
 
 
-def _read_table(found: Repaired, options: ReadOptions) -> Read:
+@dataclass(frozen=True)
+class _Prepared:
+    """A repaired table of a known shape, or what must be answered before it has one."""
+
+    found: Repaired
+    shape: Shape
+    options: ReadOptions
+    guess: Guess | None
+
+
+def _with_repairs(found: Repaired, options: ReadOptions) -> _Prepared:
     found = with_structure(found, options)
     guess = _guess(found.table, options) if options.guess else None
     if guess is not None:
         if guess.question is not None:
-            raise RatingsError([guess.question])
+            return _Prepared(found, "long", options, guess)
         options = replace(options, **guess.arguments, guess=False)
         found = with_structure(found, replace(options, drop_rows=None, na=None))
     shape = _shape(found.table, options)
@@ -227,6 +344,15 @@ def _read_table(found: Repaired, options: ReadOptions) -> Read:
         found, shape, options = _reshaped(with_values(found, "wide", options), options)
     if shape == "long":
         found = with_values(found, "long", options)
+    return _Prepared(found, shape, options, guess)
+
+
+def _read_table(found: Repaired, options: ReadOptions) -> Read:
+    prepared = _with_repairs(found, options)
+    found, shape, options = prepared.found, prepared.shape, prepared.options
+    guess = prepared.guess
+    if guess is not None and guess.question is not None:
+        raise RatingsError([guess.question])
     if found.waiting:
         raise RatingsError([*found.faults, *_other_faults(found, shape, options)])
     ratings = _ratings(found.table, shape, options)

@@ -69,7 +69,7 @@ class RawTable:
         if name not in self._texts:
             column = self.cells[name]
             if column.dtype == object:
-                spellings = [None if _is_missing(cell) else spelled(cell) for cell in column]
+                spellings = [None if is_missing(cell) else spelled(cell) for cell in column]
                 column = pd.Series(spellings, column.index, dtype=object)
             codes, texts = pd.factorize(column)
             self._texts[name] = codes, pd.Index(texts)
@@ -144,11 +144,22 @@ class RawTable:
         if self.letters is None:
             return Texts(self.cells)
         columns = {
-            name: [None if _is_missing(cell) else cell for cell in self.cells[name]]
+            name: [None if is_missing(cell) else cell for cell in self.cells[name]]
             for name in self.names
         }
         return Sheet(columns, self.letters, self.lines(self.cells.index.tolist()))
 
 
-def _is_missing(cell: Any) -> bool:
+def is_missing(cell: Any) -> bool:
+    """Whether a cell has no value.
+
+    Parameters
+    ----------
+    cell : Any
+        The cell.
+
+    Returns
+    -------
+    bool
+    """
     return cell is None or (isinstance(cell, float) and cell != cell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reliabayes.errors import N_SHOWN, Fault
@@ -106,8 +106,9 @@ class Repaired:
         return Repaired(table, applied, waiting)
 
     def asked(self, repair: Repair) -> Repaired:
-        """Apply a repair that an argument asked for."""
-        return Repaired(repair.apply(self.table), (*self.applied, repair), self.waiting)
+        """Apply a repair that an argument asked for, which ``tidy`` alone would not apply."""
+        asked = replace(repair, is_safe=False)
+        return Repaired(repair.apply(self.table), (*self.applied, asked), self.waiting)
 
     @property
     def faults(self) -> list[Fault]:

@@ -103,6 +103,9 @@ function take(name, ...given) {
 
 function use(read) {
   show(found("ratings"), read.html);
+  const boxes = [...found("ratings").querySelectorAll("input[name=repair]")];
+  for (const box of boxes)
+    box.onchange = () => ask("Reading", "tick", boxes.map((each) => each.checked)).then(use, failed(found("ratings")));
   find("#shown").hidden = true;
   for (const place of document.querySelectorAll("section:not(#ratings, #simulate) .found")) place.replaceChildren();
   find("#columns").hidden = !read.columns;
