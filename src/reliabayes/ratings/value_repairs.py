@@ -222,7 +222,8 @@ def serial_dates(table: RawTable, names: Sequence[str]) -> Iterator[Repair]:
     for name in names:
         texts = table.texts([name])
         serials = [text for text in texts if text.isdigit() and int(text[:9]) in SERIALS]
-        others = [text for text in texts if text not in serials]
+        known = set(serials)
+        others = [text for text in texts if text not in known]
         are_dates = all(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( .*)?", text) for text in others)
         is_named = bool(set(re.split(r"[\s_.\-]+", plain(name))) & DATE_NAMES)
         if not serials or not are_dates or not (is_named or others):
