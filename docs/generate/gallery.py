@@ -69,6 +69,9 @@ CALLS: Mapping[str, str] = {
     "entropies": "rb.plots.entropies(of_categories)",
     "confusion": "rb.plots.confusion(of_categories)",
     "agreement": "rb.plots.agreement(categorical)",
+    "bland_altman": """rb.plots.bland_altman(
+    rb.agreement.limits_of_agreement(pools.subset(raters=pools.raters[:2]))
+)""",
     "design": "rb.plots.design(votes)",
     "compare": "rb.plots.compare(rb.compare(of_votes))",
     "check": 'rb.plots.check(of_votes["RaterTAP"].check())',

@@ -43,6 +43,10 @@ NullError: TypeAlias = Literal["analytic", "null"]  # standard error at the valu
 MarginTest: TypeAlias = Literal[  # of how often raters use the categories
     "stuart-maxwell", "bhapkar", "bowker", "mcnemar", "mcnemar-exact", "rater-bias", "cochran"
 ]
+LimitsMethod: TypeAlias = Literal["exact", "mover", "approximate"]  # of limits of agreement
+AnyMethod: TypeAlias = Method | LimitsMethod | Literal["lin", "chi-squared"]
+Repeated: TypeAlias = Literal["constant", "linked"]  # what two methods measured repeatedly
+ErrorKind: TypeAlias = Literal["absolute", "consistency", "within"]  # of measurement
 Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within a pool
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings

@@ -67,6 +67,9 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "icc_long": lambda of: plots.icc(of.long_pools),
     "entropies": lambda of: plots.entropies(of.categories),
     "confusion": lambda of: plots.confusion(of.categories),
+    "bland_altman": lambda of: plots.bland_altman(limits(of)),
+    "bland_altman_ratios": lambda of: plots.bland_altman(limits(of, log=True)),
+    "bland_altman_trend": lambda of: plots.bland_altman(limits(of, trend=True)),
     "agreement": lambda of: plots.agreement(of.numbers.ratings),
     "agreement_long": lambda of: plots.agreement(rb.Ratings.from_frame(rated(20, 6, 5, LONG))),
     "design": lambda of: plots.design(of.categories.ratings),
@@ -171,6 +174,15 @@ def of_two_categories(confusion: list[list[float]]) -> rb.Fit:
 
 
 PANEL = {"0": "north", "1": "south", "2": "north", "3": "south", "4": "south", "5": "north"}
+
+
+def limits(of: Any, **options: Any) -> Any:
+    """Limits of agreement of the first two raters of the numbers, all of which are above 0."""
+    frame = of.numbers.ratings.to_frame()
+    frame["rating"] -= frame["rating"].min() - 1
+    raters = of.numbers.ratings.raters[:2]
+    ratings = rb.Ratings.from_frame(frame, scale="numeric").subset(raters=raters)
+    return rb.agreement.limits_of_agreement(ratings, **options)
 
 
 def by_vendors(of: Any) -> rb.Ratings:
@@ -590,6 +602,36 @@ def test_icc_k_draws_its_median_and_marks_the_k_that_reaches_the_target(of: Any)
         f"{median:.0f} ratings per item reach a reliability of 0.7 (90% interval {low:.0f} to "
         f"{high:.0f})"
     )
+
+
+def test_bland_altman_says_what_its_lines_mean(of: Any) -> None:
+    found = limits(of)
+
+    ax: Any = plots.bland_altman(found, ax=fresh())
+
+    lines = [line.get_ydata()[0] for line in ax.lines[:3]]
+    assert lines == [found.upper.value, found.bias.value, found.lower.value]
+    assert np.array(ax.lines[3].get_data()) == pytest.approx(np.array(found.points))
+    assert texts(ax)[:3] == [
+        f"2.5% of differences are below {found.lower.value:.4g}",
+        f"mean difference {found.bias.value:.4g}",
+        f"2.5% of differences are above {found.upper.value:.4g}",
+    ]
+    assert finding(ax).startswith("95% of differences lie between")
+
+
+def test_bland_altman_of_a_trend_has_curves(of: Any) -> None:
+    found = limits(of, trend=True)
+
+    ax: Any = plots.bland_altman(found, ax=fresh())
+
+    x, y = ax.lines[0].get_data()
+    assert y == pytest.approx([found.at(place).upper.value for place in x])
+
+
+def test_bland_altman_takes_limits_only(of: Any) -> None:
+    with pytest.raises(TypeError, match=r"limits_of_agreement\(ratings\); found Ratings"):
+        plots.bland_altman(of.numbers.ratings)
 
 
 def test_krr_curve_has_a_line_per_method(of: Any) -> None:

@@ -6,6 +6,7 @@ from reliabayes.agreement.anova import icc_table
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
 from reliabayes.agreement.comparing import difference
+from reliabayes.agreement.concordance import concordance
 from reliabayes.agreement.conger import conger_kappa, iota
 from reliabayes.agreement.correlation import mean_correlation
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
@@ -19,6 +20,7 @@ from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.judging import effective_votes, position, rogan_gladen
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.kendall import kendall_w
+from reliabayes.agreement.limits import LimitsOfAgreement, limits_of_agreement
 from reliabayes.agreement.margins import marginal_homogeneity
 from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
@@ -33,10 +35,12 @@ __all__ = [
     "Coefficient",
     "GStudyTable",
     "Interval",
+    "LimitsOfAgreement",
     "Test",
     "alt_test",
     "brennan_prediger",
     "cohen_kappa",
+    "concordance",
     "conger_kappa",
     "difference",
     "effective_votes",
@@ -58,6 +62,7 @@ __all__ = [
     "krr_bootstrap",
     "krr_curve",
     "light_kappa",
+    "limits_of_agreement",
     "marginal_homogeneity",
     "mean_correlation",
     "normalized_kappa_x",

@@ -80,6 +80,8 @@ class Coefficient:
         Published standard error if raters agree by chance only, given the sums (S,).
     chance_test : callable, optional
         Published test that raters agree by chance only, given the value; it is then the only test.
+    z_error : callable, optional
+        Published standard error of Fisher's z of the coefficient, given the sums (S,).
     n_paired : int, optional
         Number of items with ratings by at least two raters; by default that of all items.
     over_parts : StatisticsOfParts, optional
@@ -101,6 +103,7 @@ class Coefficient:
     model: NormalModel | None = None
     null_error: Callable[[Array], float] | None = None
     chance_test: Callable[[float], Test] | None = None
+    z_error: Callable[[Array], float] | None = None
     n_paired: int | None = None
     over_parts: PartedStatistics | None = None
 
@@ -174,6 +177,7 @@ class Coefficient:
             model=None,
             null_error=None,
             chance_test=None,
+            z_error=None,
         )
 
     def interval(
@@ -181,7 +185,7 @@ class Coefficient:
         prob: float = 0.95,
         *,
         over: Over | None = None,
-        method: Method | None = None,
+        method: Method | Literal["lin"] | None = None,
         distribution: Literal["t", "normal"] | None = None,
         replicates: int = 2000,
         seed: int = 0,
@@ -198,7 +202,7 @@ class Coefficient:
             default what the model of an ICC says; for other coefficients "both", or "items" if
             raters are anonymous, fewer than three or cannot be left out one by one, if all ratings
             of each item agree, or if a method other than "log" is named.
-        method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}, optional
+        method : {"model", "log", "percentile", "bca", "jackknife", "analytic", "lin"}, optional
             By default "model" for ICCs and "log" for all others.
 
             - "model": for ICCs, from normal effects. F intervals of Shrout & Fleiss in balanced
@@ -213,6 +217,8 @@ class Coefficient:
             - "jackknife": Student's t with the jackknife standard error.
             - "analytic": Student's t with the standard error of the delta method over items, of
               which the published formulas (Fleiss, Cohen & Everitt; Gwet) are special cases.
+            - "lin": for `concordance` of two raters, the normal distribution on the scale of
+              Fisher's z, with Lin's error for normal ratings.
         distribution : {"t", "normal"}, default "t"
             Of method "analytic": Student's t with a degree of freedom less than there are items, or
             the normal distribution, as psych, vcd and statsmodels have it.
@@ -315,6 +321,9 @@ class Coefficient:
             )
         return self.chance_test(self.value)
 
+    def _z_error(self) -> float | None:
+        return None if self.z_error is None else self.z_error(self._sums)
+
     def _null_error(self) -> float | None:
         return None if self.null_error is None else self.null_error(self._sums)
 
@@ -396,6 +405,7 @@ class Coefficient:
             limit=self.limit,
             least=self.least,
             model=self.model,
+            z_error=self._z_error,
             n_paired=self._n_paired,
         )
 

@@ -13,12 +13,12 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
-from reliabayes.choices import Method, Over
+from reliabayes.choices import AnyMethod, Method, Over
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Interval:
-    """Confidence interval of a coefficient.
+    """Confidence interval of a coefficient, or of another estimate.
 
     Attributes
     ----------
@@ -28,27 +28,35 @@ class Interval:
         Nominal coverage.
     standard_error : float
         Standard error of the coefficient.
-    method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}
-        How the interval was computed.
+    method : str
+        How the interval was computed, in the words of the function that did.
     over : {"items", "raters", "both"}
         What counts as a sample from a larger population.
     replicates : int, default 0
         Number of bootstrap samples with a defined value; 0 without a bootstrap.
     undefined : int, default 0
         Number of bootstrap samples in which the coefficient is undefined.
+    value : float, default nan
+        The estimate, of limits of agreement and of errors of measurement.
     """
 
     lower: float
     upper: float
     prob: float
     standard_error: float
-    method: Method
+    method: AnyMethod
     over: Over
     replicates: int = 0
     undefined: int = 0
+    value: float = math.nan
+
+    def __float__(self) -> float:
+        return self.value
 
     def __repr__(self) -> str:
         limits = f"{self.lower:.4g} to {self.upper:.4g}"
+        if not math.isnan(self.value):
+            limits = f"{self.value:.4g}, {limits}"
         return f"Interval({limits}, {100 * self.prob:g}% over {self.over}, method {self.method!r})"
 
     def _repr_html_(self) -> str:
@@ -233,10 +241,10 @@ def check_interval_options(prob: float, over: str, method: str) -> None:
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     check_choice("over", over, get_args(Over))
-    check_choice("method", method, get_args(Method))
-    if method == "analytic" and over != "items":
+    check_choice("method", method, (*get_args(Method), "lin"))
+    if method in ("analytic", "lin") and over != "items":
         raise ValueError(
-            f'method "analytic" supports over="items" only, not over="{over}". Pass method="log".'
+            f'method "{method}" supports over="items" only, not over="{over}". Pass method="log".'
         )
     if method == "jackknife" and over == "both":
         raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.hypothesis_test import Test
@@ -49,6 +50,8 @@ class Intervals:
         As for `Coefficient`.
     model : NormalModel or None
         As for `Coefficient`.
+    z_error : callable
+        Function without arguments that returns the published standard error of Fisher's z, or None.
     n_paired : callable
         Function without arguments that returns the number of items with at least two ratings.
     """
@@ -60,13 +63,14 @@ class Intervals:
     limit: float | None
     least: float | None
     model: NormalModel | None
+    z_error: Callable[[], float | None]
     n_paired: Callable[[], int]
 
     def interval(
         self,
         prob: float,
         over: Over | None,
-        method: Method | None,
+        method: Method | Literal["lin"] | None,
         options: Mapping[str, int],
         distribution: Literal["t", "normal"] | None = None,
     ) -> Interval:
@@ -94,7 +98,7 @@ class Intervals:
         is_of_model = self.model is not None and over in (None, self.model.over)
         return "model" if is_of_model else "log"
 
-    def default_over(self, method: Method) -> Over:
+    def default_over(self, method: Method | Literal["lin"]) -> Over:
         """What is a sample from a larger population, unless it is named."""
         if method == "model":
             return self._require_model(None).over
@@ -165,13 +169,15 @@ class Intervals:
         self,
         prob: float,
         over: Over,
-        method: Method,
+        method: Method | Literal["lin"],
         options: Mapping[str, int],
         freedom: float | None = None,
     ) -> Interval:
         """Interval by a method, also if all ratings agree or raters are few."""
         if method == "model":
             return self._require_model(over).interval(prob)
+        if method == "lin":
+            return self._by_fishers_z(prob)
         if method == "analytic":
             error = self.sampling.analytic_error(self.degrees_lost)
             known = self.freedom("t") if freedom is None else freedom
@@ -189,6 +195,24 @@ class Intervals:
             influences = self.sampling.jackknife_influences(over)
             probabilities = bca_probabilities(probabilities, values, self.value, influences)
         return Interval.bootstrap(values, probabilities, prob, over, method)
+
+    def _by_fishers_z(self, prob: float) -> Interval:
+        error = self.z_error()
+        if error is None:
+            raise ValueError(
+                f'method "lin" is for the concordance of two raters, not for {self.name}. Pass '
+                'method="log".'
+            )
+        reach = float(ndtri((1 + prob) / 2)) * error
+        lower, upper = np.tanh(np.arctanh(self.value) + np.array([-reach, reach]))
+        return Interval(
+            lower=float(lower),
+            upper=float(upper),
+            prob=prob,
+            standard_error=error * (1 - self.value**2),
+            method="lin",
+            over="items",
+        )
 
     def _require_model(self, over: Over | None) -> NormalModel:
         if self.model is None:
@@ -208,7 +232,7 @@ class Intervals:
         return n_raters if over == "raters" else min(self.n_paired(), n_raters)
 
 
-def check_distribution(distribution: str | None, method: Method) -> None:
+def check_distribution(distribution: str | None, method: str) -> None:
     """Raise unless a distribution is one that the method has.
 
     Parameters
@@ -230,7 +254,7 @@ def check_distribution(distribution: str | None, method: Method) -> None:
         raise ValueError(f'distribution is for method="analytic", not for method "{method}".')
 
 
-def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: Method) -> None:
+def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: str) -> None:
     """Warn if a method does not cover with so few raters.
 
     Parameters

@@ -12,6 +12,7 @@ from reliabayes.plots.decision_studies import d_study, d_study_surface
 from reliabayes.plots.designs import design
 from reliabayes.plots.forest_plots import pools, raters
 from reliabayes.plots.k_rater_reliability import icc_k, krr_curve
+from reliabayes.plots.limits_of_agreement import bland_altman
 from reliabayes.plots.model_comparison import compare
 from reliabayes.plots.pool_agreement import contrast, xcc
 from reliabayes.plots.predictive_checks import check
@@ -22,6 +23,7 @@ from reliabayes.plots.true_categories import entropies, items
 
 __all__ = [
     "agreement",
+    "bland_altman",
     "check",
     "compare",
     "confusion",
