@@ -22,6 +22,7 @@ from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.kendall import kendall_w
 from reliabayes.agreement.limits import LimitsOfAgreement, limits_of_agreement
 from reliabayes.agreement.margins import marginal_homogeneity
+from reliabayes.agreement.measurement_error import MeasurementError, measurement_error
 from reliabayes.agreement.pairwise import pairwise
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
 from reliabayes.agreement.rank_correlation import spearman_rho
@@ -36,6 +37,7 @@ __all__ = [
     "GStudyTable",
     "Interval",
     "LimitsOfAgreement",
+    "MeasurementError",
     "Test",
     "alt_test",
     "brennan_prediger",
@@ -65,6 +67,7 @@ __all__ = [
     "limits_of_agreement",
     "marginal_homogeneity",
     "mean_correlation",
+    "measurement_error",
     "normalized_kappa_x",
     "pairwise",
     "percent_agreement",

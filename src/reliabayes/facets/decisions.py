@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from reliabayes.arrays import Array
 from reliabayes.facets.design import MeasurementDesign, Source
 
 COEFFICIENTS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")  # of a decision
-DETECTABLE = math.sqrt(2) * float(ndtri(0.975))  # standard errors that two measurements differ by
+DETECTABLE = 1.96 * math.sqrt(2)  # standard errors that two measurements differ by, as published
 
 
 @dataclass(frozen=True)

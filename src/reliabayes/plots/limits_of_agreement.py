@@ -54,7 +54,7 @@ def bland_altman(limits: LimitsOfAgreement, *, ax: Axes | None = None) -> Axes:
     >>> limits = rb.agreement.limits_of_agreement(ratings)
     >>> ax = bland_altman(limits, ax=Figure().subplots())
     >>> ax.get_title(loc="left")
-    '95% of differences lie between -1.747 and 3.347'
+    '95% of differences lie between -1.755 and 3.355'
     """
     if not isinstance(limits, LimitsOfAgreement):
         raise TypeError(

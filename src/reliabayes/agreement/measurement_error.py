@@ -1,0 +1,236 @@
+"""Error of measurement in units of the rating, with limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.agreement.arithmetic import sum_by_index
+from reliabayes.agreement.interval import Interval, check_choice
+from reliabayes.agreement.variance_sum import VarianceSum
+from reliabayes.arrays import Array
+from reliabayes.choices import AnyMethod, ErrorKind
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.facets.decisions import DETECTABLE
+from reliabayes.finding_table import FindingTable
+from reliabayes.ratings import Ratings
+
+PURPOSE = "measurement_error"
+WORDS = {
+    "absolute": "differences between raters are errors",
+    "consistency": "differences in severity between raters are no errors",
+    "within": "differences of alike ratings of an item are errors",
+}
+
+
+def measurement_error(
+    ratings: Ratings, kind: ErrorKind = "absolute", *, prob: float = 0.95
+) -> MeasurementError:
+    r"""Standard error of measurement of a single rating, in units of the rating.
+
+    .. math:: \mathrm{SEM}_\mathrm{absolute} = \sqrt{\sigma_r^2 + \sigma_{ir}^2},\quad
+       \mathrm{SEM}_\mathrm{consistency} = \sigma_{ir},\quad
+       \mathrm{SEM}_\mathrm{within} = \sigma_w
+
+    with variances between raters, of their interaction with items (and of the residual), and within
+    items. It says how far ratings of the same item differ, where an ICC says how well they tell
+    items apart: the same error is a small part of the variance of diverse items.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric. For "absolute" and "consistency" every rater must have rated every item, and
+        equally often; for "within" any design.
+    kind : {"absolute", "consistency", "within"}, default "absolute"
+        Which differences are errors: all between ratings of an item; all but those in severity
+        between raters; or those between ratings that are alike. If raters rated items repeatedly,
+        alike are the ratings of an item by the same rater (test and retest), otherwise all ratings
+        of an item.
+    prob : float, default 0.95
+        Nominal coverage of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    MeasurementError
+        The error, the minimal detectable change and coefficients of variation, with intervals.
+
+    Raises
+    ------
+    RatingsError
+        The ratings are no numbers, or the design does not have this error.
+    ValueError
+        An option is out of range.
+
+    Notes
+    -----
+    The values of "absolute" and "consistency" are ``sem_absolute`` and ``sem_relative`` of
+    `g_study` with the design "item x rater", which also takes incomplete designs, and that of
+    "within" is the standard deviation of its residual if ratings were repeated. Limits of a single
+    mean square are exact for normal ratings, by chi-squared; those of sums are by MOVER. `GStudy`
+    has posteriors of all of them, in any design.
+
+    References
+    ----------
+    Weir (2005), https://doi.org/10.1519/15184.1; Bland & Altman (1996),
+    https://doi.org/10.1136/bmj.313.7049.106; logarithms: Quan & Shih (1996),
+    https://doi.org/10.2307/2532835
+
+    Examples
+    --------
+    >>> import reliabayes as rb
+    >>> ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+    >>> found = rb.agreement.measurement_error(ratings, "consistency")
+    >>> found.table().round(2)
+            value  lower  upper
+    sem      1.01   0.75   1.56
+    mdc      2.80   2.07   4.33
+    cv       0.19   0.14   0.30
+    log cv   0.32   0.24   0.52
+    """
+    check_choice("kind", kind, get_args(ErrorKind))
+    if not 0 < prob < 1:
+        raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
+    values = ratings.values
+    variance = _variance(ratings, values, kind)
+    limits = _roots(variance, prob)
+    mean = float(values.mean())
+    by_mean = 1 / mean if mean > 0 else np.nan
+    of_logs = [np.nan] * 3
+    if (values > 0).all():
+        spread = _roots(_variance(ratings, np.log(values), kind), prob)
+        of_logs = [float(np.sqrt(np.expm1(each**2))) for each in spread]
+    method: AnyMethod = "chi-squared" if len(variance.df) == 1 else "mover"
+
+    def interval(value: float, lower: float, upper: float) -> Interval:
+        slope = 0.0 if limits[0] == 0 else value / limits[0]
+        error = slope * float(np.sqrt(variance.variance)) / (2 * limits[0] or 1.0)
+        return Interval(
+            lower=lower,
+            upper=upper,
+            prob=prob,
+            standard_error=error,
+            method=method,
+            over="items",
+            value=value,
+        )
+
+    return MeasurementError(
+        kind=kind,
+        sem=interval(*limits),
+        mdc=interval(*(DETECTABLE * each for each in limits)),
+        cv=interval(*(by_mean * each for each in limits)),
+        log_cv=interval(*of_logs),
+    )
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class MeasurementError:
+    """Errors of a single rating; each has a value and an interval.
+
+    Attributes
+    ----------
+    kind : {"absolute", "consistency", "within"}
+        Which differences are errors.
+    sem : Interval
+        Standard error of measurement, in units of the rating.
+    mdc : Interval
+        Minimal detectable change, 2.77 times the error, also called repeatability: what error alone
+        exceeds in 5% of pairs of ratings.
+    cv : Interval
+        Coefficient of variation: the error divided by the mean of all ratings; nan if that is not
+        above 0.
+    log_cv : Interval
+        The same of errors that grow with the rating, from the variance of the logarithms; nan
+        unless all ratings are above 0.
+    """
+
+    kind: ErrorKind
+    sem: Interval
+    mdc: Interval
+    cv: Interval
+    log_cv: Interval
+
+    def table(self) -> pd.DataFrame:
+        """Return all errors.
+
+        Returns
+        -------
+        DataFrame
+            Index sem, mdc, cv, log cv; columns value, lower, upper.
+        """
+        rows = {"sem": self.sem, "mdc": self.mdc, "cv": self.cv, "log cv": self.log_cv}
+        columns = ("value", "lower", "upper")
+        return pd.DataFrame(
+            [[getattr(each, name) for name in columns] for each in rows.values()],
+            index=list(rows),
+            columns=list(columns),
+        )
+
+    def __repr__(self) -> str:
+        return f"{self._finding}\n{self.table().round(4).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return FindingTable.of(self.table(), self._finding)._repr_html_()
+
+    @property
+    def _finding(self) -> str:
+        """What counts as an error, in a sentence."""
+        return f"Error of measurement, {self.kind}: {WORDS[self.kind]}"
+
+
+def _roots(variance: VarianceSum, prob: float) -> tuple[float, float, float]:
+    """Root of a variance, with limits that contain it."""
+    value = float(np.sqrt(variance.total))
+    lower, upper = (np.sqrt(variance.limit(tail)) for tail in ((1 - prob) / 2, (1 + prob) / 2))
+    return value, float(lower), float(upper)
+
+
+def _variance(ratings: Ratings, values: Array, kind: ErrorKind) -> VarianceSum:
+    if kind == "within":
+        return _within(ratings, values)
+    _require_crossed(ratings)
+    repeats = len(ratings) // ratings.n_pairs
+    table = values.reshape(ratings.n_items, ratings.n_raters, repeats)
+    n, k = table.shape[:2]
+    cells = table.mean(axis=2)
+    raters = cells.mean(axis=0)
+    rest = cells - cells.mean(axis=1, keepdims=True) - raters + cells.mean()
+    df = (n - 1) * (k - 1)
+    interaction = repeats * float((rest**2).sum()) / df
+    single = (1 - 1 / repeats, 0.0, 1.0)
+    if repeats > 1:
+        within = float(((table - cells[..., None]) ** 2).sum()) / (n * k * (repeats - 1))
+        single = (1 - 1 / repeats, within, n * k * (repeats - 1))
+    if kind == "consistency":
+        return VarianceSum.of((1 / repeats, interaction, df), single)
+    between = n * repeats * float(raters.var(ddof=1))
+    if between <= interaction:  # no variance between raters, as g_study counts it
+        return VarianceSum.of((1 / repeats, interaction, df), single)
+    share = 1 / (n * repeats)
+    return VarianceSum.of((share, between, k - 1), (1 / repeats - share, interaction, df), single)
+
+
+def _within(ratings: Ratings, values: Array) -> VarianceSum:
+    cell = ratings.pair if ratings.has_repeats else ratings.item
+    size = int(cell.max()) + 1
+    means = sum_by_index(cell, values, size) / sum_by_index(cell, None, size)
+    df = len(values) - size
+    return VarianceSum.of((1.0, float(((values - means[cell]) ** 2).sum()) / df, df))
+
+
+def _require_crossed(ratings: Ratings) -> None:
+    ratings.require_known_raters(PURPOSE)
+    numbers = np.bincount(ratings.pair)
+    if not (ratings.is_complete and np.ptp(numbers) == 0):
+        rule = "every rater must have rated every item, and equally often"
+        found = f"{ratings.n_pairs} of {ratings.n_items * ratings.n_raters} pairs of item and rater"
+        if ratings.is_complete:
+            found = f"{numbers.min()} to {numbers.max()} ratings of a pair of item and rater"
+        remedy = (
+            "Use g_study(ratings), whose sem_absolute and sem_relative need no complete design, or "
+            "GStudy for an interval."
+        )
+        raise RatingsError([Fault(PURPOSE, rule, found, remedy)])
