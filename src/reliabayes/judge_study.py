@@ -23,7 +23,7 @@ from reliabayes.models.judge_panel import JudgePanel
 from reliabayes.ratings import Ratings
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
-from reliabayes.wording import joined
+from reliabayes.wording import joined, named
 
 LEAST_PEOPLE = 3  # whose agreement a judge is compared with
 MORE = 4  # times as many draws where the outcome of a requirement depends on which are drawn
@@ -248,7 +248,7 @@ class JudgeStudy:
         else:
             systems = (
                 f"These files can answer whether a system is better: the rates of {joined(rates)} "
-                f"of {groups} systems can be told."
+                f"of {groups} systems can be told{self._but_for_unlabelled}."
             )
         people, judges = int(self.problem.roles.is_person.sum()), self.problem.size("judge")
         if not judges:
@@ -262,6 +262,21 @@ class JudgeStudy:
             "They cannot answer whether a judge may stand in for a person: each is compared with "
             f"the agreement of the others, which takes {LEAST_PEOPLE} people, and there "
             f"{'is' if people == 1 else 'are'} {people}."
+        )
+
+    @property
+    def _but_for_unlabelled(self) -> str:
+        """That nobody labelled answers of some groups, if so."""
+        labelled = self.problem.group[
+            self.ratings.item[self.problem.roles.is_person[self.ratings.rater]]
+        ]
+        names = self.problem.coords["group"]
+        without = [str(name) for at, name in enumerate(names) if at not in set(labelled.tolist())]
+        if not without or not len(labelled):
+            return ""
+        return (
+            f", but no person labelled answers of {named(without)}, where judges are taken to err "
+            "as elsewhere"
         )
 
     def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
