@@ -364,6 +364,9 @@ def test_agreement_truth_and_simulations_have_their_answers(opened: Callable[...
     assert "labels" in headline(page)
     page.get_by_label("Show").select_option("Items")
     page.get_by_text("Items (DawidSkene)").wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download items.csv").click()
+    assert waiting.value.path().read_text(encoding="utf-8").startswith("item,")
     go_to(page, "Agreement")
     press(page, "Compute")
     page.locator("#finding", has_text="alpha (nominal) is").wait_for()

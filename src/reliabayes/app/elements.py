@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import marimo as mo
@@ -14,7 +15,9 @@ from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
 from reliabayes.app.proposals import Proposal
 from reliabayes.app.reading import Reading
+from reliabayes.app.tasks import Answered
 from reliabayes.guidelines import GUIDELINES
+from reliabayes.ratings.table_files import WORKBOOK, table_content
 
 QUESTIONS = {  # of the tabs
     "Your ratings": "Paste or drop your ratings",
@@ -251,6 +254,32 @@ def unseen(element: object) -> mo.Html:
     Html
     """
     return mo.Html(f'<div class="unseen" aria-hidden="true">{mo.as_html(element).text}</div>')
+
+
+def table_downloads(answered: Answered, part: str) -> mo.Html | None:
+    """Buttons that download the table of raters or items as CSV and as a workbook.
+
+    Parameters
+    ----------
+    answered : Answered
+        The fit.
+    part : str
+        The part of the answer that is shown.
+
+    Returns
+    -------
+    Html or None
+        None if the part is no such table.
+    """
+    if part not in ("Raters", "Items"):
+        return None
+    found = answered.report_fit.items if part == "Items" else answered.fit.raters()
+    names = [f"{part.lower()}{suffix}" for suffix in (".csv", WORKBOOK)]
+    buttons = [
+        mo.download(table_content(found, Path(name)), filename=name, label=f"Download {name}")
+        for name in names
+    ]
+    return mo.hstack(buttons, justify="start", wrap=True)
 
 
 def report_download(job: Job) -> mo.Html:

@@ -294,7 +294,8 @@ def _(choices, fit, get_version, models, part, questions, ratings, results, tab,
         else:
             _shown += [part] if tab.value == TRUTH else [target, part]
             _shown.append(mo.Html(panels.part(_job.result, part.value, target.value)))
-    mo.vstack(_shown, gap=1)
+            _shown.append(elements.table_downloads(_job.result, part.value))
+    mo.vstack([each for each in _shown if each is not None], gap=1)
     return
 
 
