@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 import reliabayes as rb
@@ -58,7 +59,9 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
     yield open_
     for context in contexts:
         context.close()
-    assert [text for text in messages if not text.startswith(("file:", "data:image/"))] == []
+    assert [
+        text for text in messages if not text.startswith(("file:", "data:image/", "blob:"))
+    ] == []
     assert len([text for text in messages if text.startswith("file:")]) == len(contexts)
 
 
@@ -244,6 +247,35 @@ def test_tables_turn_their_pages(made: Callable[[str], Path], opened: Callable[.
 
 
 @pytest.mark.proof
+def test_tables_are_saved_as_files_that_no_spreadsheet_computes(
+    tmp_path: Path, opened: Callable[..., Page]
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    table = pd.DataFrame({"item": [*"aabbcc"], "rater": ["=1+2", 'J"2'] * 3})
+    ratings = rb.Ratings.from_frame(table.assign(rating=[1.0, 2.0, 3.0, 5.0, 2.0, 4.0]))
+    fit = rb.GaussianICC().fit(ratings, seed=1, chains=2, progress=False)
+    fit.report(tmp_path / "page.html")
+    page = opened(tmp_path / "page.html")
+
+    saved = {}
+    for kind in ("CSV", "XLSX"):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"Save as {kind}: Raters (GaussianICC)").click()
+        saved[kind] = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(saved[kind])
+
+    (sheet,) = openpyxl.load_workbook(saved["XLSX"]).worksheets
+    header, *rows = sheet.iter_rows(values_only=True)
+    read = pd.read_csv(saved["CSV"])
+    assert [path.name for path in saved.values()] == ["raters.csv", "raters.xlsx"]
+    assert list(header) == list(read)
+    assert header[0] == "rater"
+    assert sorted(row[0] for row in rows) == ["=1+2", 'J"2']
+    assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
+    assert sorted(read["rater"]) == ["'=1+2", 'J"2']
+    assert read["mean"].tolist() == [row[header.index("mean")] for row in rows]
+
+
 def test_a_rater_named_as_a_script_is_harmless(tmp_path: Path, opened: Callable[..., Page]) -> None:
     frame = rated(30, 3, 3, "J{}").replace({"rater": {"J0": SCRIPT}})
     frame["item"] = frame["item"].map("{}".format).replace("7", IMAGE)
