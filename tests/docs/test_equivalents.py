@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import entropy, f
+from scipy.stats import chi2, entropy, f, norm
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -157,6 +157,53 @@ def test_icc_of_irr_against_a_value_has_degrees_of_freedom_of_the_estimate() -> 
     assert own["p"] == pytest.approx(f.sf(published[0], n - 1, published[1]))
     assert theirs[1] == pytest.approx(4.785, abs=5e-4)
     assert f.sf(theirs[0], n - 1, theirs[1]) == pytest.approx(0.3274, abs=5e-5)
+
+
+def test_coefficients_under_other_names() -> None:
+    """irr: finn(x, 10, "oneway"), maxwell(x), robinson(x); psych 2.2.9: alpha.ci()."""
+    wide = judges().pivot(index="item", columns="rater", values="rating").to_numpy()
+    k = wide.shape[1]
+    ratings = rb.Ratings.from_wide(wide, scale="numeric", categories=range(1, 11))
+    consistency = float(ag.icc(ratings, "ICC(3,1)"))
+    binary = rb.Ratings.from_table(np.array([[19, 10], [6, 256]]))
+
+    finn = 1 - wide.var(axis=1, ddof=1).mean() / ((10**2 - 1) / 12)
+    centred = wide - wide.mean(axis=0)
+    robinson = k * (centred.mean(axis=1) ** 2).sum() / (centred**2).sum()
+
+    assert finn == pytest.approx(0.2407407407407408)
+    assert float(ag.brennan_prediger(ratings, "quadratic")) == pytest.approx(finn)
+    assert (1 + (k - 1) * consistency) / k == pytest.approx(robinson)
+    assert float(ag.brennan_prediger(binary)) == pytest.approx(2 * 275 / 291 - 1)
+    feldt = ag.icc(ratings, "ICC(3,k)").interval()
+    assert [feldt.lower, feldt.upper] == pytest.approx([0.675674713816305, 0.985891678169062])
+    weir = ag.measurement_error(ratings, "consistency").sem.value
+    assert ag.g_study(ratings).sem_relative == pytest.approx(weir)
+
+
+def test_nested_limits_of_simplyagree_lack_the_variance_within_items() -> None:
+    """SimplyAgree 0.3.0, with data_type = "nest", by its formula; ours has that of Zou (2013)."""
+    rng = np.random.default_rng(1)
+    n, m = 12, 3
+    x = rng.normal(0, 2, (n, 2, 1)) + rng.normal(0, 2, (n, 2, m))
+    item, rater, day = np.indices(x.shape).reshape(3, -1)
+    columns = {"item": item, "rater": rater, "day": day, "rating": x[item, rater, day]}
+    d = x[:, 0] - x[:, 1]
+    means, within = d.mean(axis=1).var(ddof=1), d.var(axis=1, ddof=1).mean()
+
+    def gap(between: float) -> float:
+        total = means + (1 - 1 / m) * within
+        squares = np.array([between, (1 - 1 / m) * within])
+        df = np.array([n - 1, n * (m - 1)])
+        upper = total + np.sqrt(((squares * (df / chi2.ppf(0.025, df) - 1)) ** 2).sum())
+        return float(
+            norm.ppf(0.975) * np.sqrt(between / n + (np.sqrt(upper) - np.sqrt(total)) ** 2)
+        )
+
+    ratings = rb.Ratings.from_frame(pd.DataFrame(columns), facets=["day"])
+    found = ag.limits_of_agreement(ratings, replicates="linked").upper
+    assert found.upper - found.value == pytest.approx(gap(means), rel=1e-6)
+    assert gap(means - within / m) < 0.95 * gap(means)
 
 
 def error_in_psych(both: Array, weight: Array, items: int) -> float:
@@ -404,6 +451,23 @@ def test_iccs_and_cronbachs_alpha_of_pingouin() -> None:
     limits = np.array(theirs.filter(like="CI").iloc[:, 0].tolist())
     assert own[["lower_95", "upper_95"]].to_numpy() == pytest.approx(limits, abs=0.006)
     assert float(ag.icc(ratings, "ICC(3,k)")) == pytest.approx(alpha)
+    feldt = ag.icc(ratings, "ICC(3,k)").interval()
+    assert [feldt.lower, feldt.upper] == pytest.approx(peer.cronbach_alpha(wide)[1], abs=6e-4)
+
+
+@pytest.mark.docs
+def test_limits_of_alpha_of_pingouin_count_deleted_rows() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = pytest.importorskip("pingouin")
+        wide = judges().pivot(index="item", columns="rater", values="rating").astype(float)
+        holes = pd.concat([wide, wide.iloc[:4] * np.nan])
+
+        alpha, limits = peer.cronbach_alpha(holes, nan_policy="listwise")
+
+    feldt = ag.icc(rb.Ratings.from_wide(wide), "ICC(3,k)").interval()
+    assert alpha == pytest.approx(float(ag.icc(rb.Ratings.from_wide(wide), "ICC(3,k)")))
+    assert limits[0] > feldt.lower + 0.01
 
 
 @pytest.mark.docs
