@@ -34,7 +34,7 @@ def majority_vote(
 ) -> pd.DataFrame:
     r"""Majority vote: the category of each item with the largest sum of weights of its ratings.
 
-    .. math:: \hat{y}_i = \arg\max_k \sum_j w_j\, [x_{ij} = k]
+    .. math:: \hat{y}_i = \operatorname{argmax}_k \sum_j w_j\, [x_{ij} = k]
 
     A vote has no uncertainty: its share is no probability that the category is true. Models such as
     `RaterTAP` and `DawidSkene` estimate that, together with the accuracy of each rater; the page
