@@ -20,6 +20,27 @@ P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 
 
+class Simulation(Protocol):
+    """How a model draws ratings and parameters; `RatingModel.simulate` has the meaning of each."""
+
+    def ratings(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        categories: Iterable[Any] | None,
+        parameters: Mapping[str, Any] | None,
+    ) -> Ratings:
+        """Ratings of a design, at the parameters given and others drawn from their priors."""
+
+    def parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        categories: Iterable[Any] | None,
+    ) -> Point:
+        """Parameters drawn from their priors."""
+
+
 class SimulatedModel(Protocol[P_co]):
     """What the simulation of ratings in categories asks of a model."""
 
@@ -56,7 +77,7 @@ class CategorySimulation(Generic[P]):
         self,
         design: pd.DataFrame | Ratings,
         rng: np.random.Generator,
-        categories: Iterable[Any],
+        categories: Iterable[Any] | None,
         parameters: Mapping[str, Any] | None,
     ) -> Ratings:
         """Ratings of a design, at the parameters given and others drawn from their priors."""
@@ -72,15 +93,15 @@ class CategorySimulation(Generic[P]):
         self,
         design: pd.DataFrame | Ratings,
         rng: np.random.Generator,
-        categories: Iterable[Any],
+        categories: Iterable[Any] | None,
     ) -> Point:
         """Parameters drawn from their priors."""
         problem = self.model.problem(self._blank(design, categories))
         return self.draw_from_prior(problem, rng, {})
 
-    def _blank(self, design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
+    def _blank(self, design: pd.DataFrame | Ratings, categories: Iterable[Any] | None) -> Ratings:
         """Arbitrary ratings of a design, as the model counts them."""
-        blank = blank_ratings(design, categories)
+        blank = blank_ratings(design, (0, 1) if categories is None else categories)
         return one_vote_each(blank) if self.model.repeats == "one_vote" else blank
 
 

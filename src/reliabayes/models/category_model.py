@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, get_args
@@ -374,52 +374,9 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         for point in posterior.points():
             yield replicates.replicated(family, point, ratings, posterior.problem, rng)
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-        parameters: Mapping[str, Any] | None = None,
-    ) -> Ratings:
-        """Ratings drawn from the model.
-
-        Parameters
-        ----------
-        design : DataFrame or Ratings
-            Who rates what: a table with the columns item and rater, and pool if there are pools, a
-            row for each rating; or ratings, whose categories and facets are then kept.
-        rng : Generator
-            Source of all randomness.
-        categories : iterable, default (0, 1)
-            The values that a rating can have.
-        parameters : mapping of str to array, optional
-            Parameters by name, as the Stan program declares them; the others are drawn from their
-            priors.
-
-        Returns
-        -------
-        Ratings
-
-        Raises
-        ------
-        RatingsError
-            All ratings came out alike, or the design has faults.
-        """
-        return self._simulation.ratings(design, rng, categories, parameters)
-
-    def draw_parameters(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-    ) -> Point:
-        """Parameters drawn from their priors, as `simulate` takes them."""
-        return self._simulation.parameters(design, rng, categories)
-
     @property
-    def _simulation(self) -> CategorySimulation[CategoricalProblem[X]]:
+    def simulation(self) -> CategorySimulation[CategoricalProblem[X]]:
+        """How ratings in categories are drawn."""
         family = self.family
         rate = partial(replicates.simulated, family)
         return CategorySimulation(self, family.response.draw_from_prior, rate)

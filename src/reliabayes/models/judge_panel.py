@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -13,7 +13,6 @@ import xarray as xr
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import ConvergenceWarning
-from reliabayes.families.given_point import labelled_point
 from reliabayes.families.judges import density, reports, starts
 from reliabayes.families.judges.centring import PanelCentring
 from reliabayes.families.judges.groups import groups_of
@@ -30,7 +29,9 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, own_priors
 from reliabayes.models.rating_model import RatingModel
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
+from reliabayes.results.model import problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
@@ -53,7 +54,7 @@ class JudgePanel(RatingModel[PanelProblem]):
     are more answers, but not as many independent ones. All sums over T, F and O are exact.
 
     A judge with one run on each item has no slips (S), and a judge alone in its family no readings
-    of its own (W): neither can be told apart. Each of up to four categories has a probability of
+    of its own (W): neither can be estimated. Each of up to four categories has a probability of
     being taken for each other one. With more, an error is made with a probability that depends on
     the right category, and leads to categories in proportion to their popularity; if these are
     ordered, errors also become rarer with distance.
@@ -223,7 +224,7 @@ class JudgePanel(RatingModel[PanelProblem]):
         """Log-probability of all answers, what is hidden marginalised."""
         return density.log_likelihood(starts.complete(point, problem), problem)
 
-    def em(self, ratings: Ratings) -> PointEstimate:  # type: ignore[override]
+    def em(self, ratings: AnyRatings) -> PointEstimate:
         """Mode of the posterior density of levels, given the spreads that explain them best.
 
         Parameters
@@ -247,20 +248,12 @@ class JudgePanel(RatingModel[PanelProblem]):
             The search had not converged.
         """
         check_kind(self, ratings)
-        problem = self.problem(ratings)
+        problem: PanelProblem = problem_of(self, ratings)
         found = starts.mode(problem)
         if not found.converged:
             text = f"{type(self).__name__}: the search of the mode had not converged. Call fit."
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        return PointEstimate(
-            self,
-            ratings,
-            labelled_point(found.point, declared(problem), problem),
-            self.log_likelihood(found.point, problem),
-            found.path,
-            found.converged,
-            problem,
-        )
+        return self.estimate_at(found.point, ratings, problem, found.path, found.converged)
 
     # Results.
 
@@ -316,51 +309,9 @@ class JudgePanel(RatingModel[PanelProblem]):
 
     # Simulation.
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-        parameters: Mapping[str, Any] | None = None,
-    ) -> Ratings:
-        """Answers drawn from the model.
-
-        Parameters
-        ----------
-        design : DataFrame or Ratings
-            Who answers to what: a table with the columns item, rater and pool, a row for each
-            answer; or ratings, whose categories and facets, such as groups, are then kept.
-        rng : Generator
-            Source of all randomness.
-        categories : iterable, default (0, 1)
-            The values that a rating can have.
-        parameters : mapping of str to array, optional
-            Parameters by name; the others are drawn from their priors.
-
-        Returns
-        -------
-        Ratings
-
-        Raises
-        ------
-        RatingsError
-            All ratings came out alike, or the design has faults.
-        """
-        return self._simulation.ratings(design, rng, categories, parameters)
-
-    def draw_parameters(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-    ) -> Point:
-        """Parameters drawn from their priors, as `simulate` takes them."""
-        return self._simulation.parameters(design, rng, categories)
-
     @property
-    def _simulation(self) -> CategorySimulation[PanelProblem]:
+    def simulation(self) -> CategorySimulation[PanelProblem]:
+        """How answers are drawn."""
         return CategorySimulation(self, drawn_from_prior, answered)
 
     def _roles(self, ratings: Ratings) -> Roles:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.random import Generator
@@ -16,17 +15,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.families.given_point import labelled_point
 from reliabayes.families.maximum_likelihood import criterion_of, highest
-from reliabayes.families.normal.family import NormalFamily, Wanted
-from reliabayes.families.simulation import require_known
+from reliabayes.families.normal.family import NormalFamily, NormalSimulation
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.rating_model import RatingModel
 from reliabayes.partitions import AnyRatings
-from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.model import problem_of
 from reliabayes.results.point_estimate import PointEstimate
@@ -122,11 +118,7 @@ class NormalModel(RatingModel[P]):
             search = self.normal_family.search(problem, criterion)
             found = highest(search, criterion, name, max_iterations, tolerance)
             point = search.point(found.at)
-            log_likelihood = self.log_likelihood(point, problem)
-        parameters = labelled_point(point, self.declared(problem), problem)
-        return PointEstimate(
-            self, ratings, parameters, log_likelihood, found.path, found.converged, problem
-        )
+            return self.estimate_at(point, ratings, problem, found.path, found.converged)
 
     def log_likelihood(self, point: Point, problem: P) -> float:
         """Log density of all ratings, with effects integrated out."""
@@ -182,63 +174,7 @@ class NormalModel(RatingModel[P]):
 
     # Simulation.
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: Generator,
-        *,
-        parameters: Mapping[str, Any] | None = None,
-        categories: Iterable[Any] | None = None,
-    ) -> Ratings:
-        """Ratings drawn from the model.
-
-        Parameters
-        ----------
-        design : DataFrame or Ratings
-            Who rates what: a table with the columns item and rater, those of the other facets, and
-            pool if there are pools, a row for each rating; or ratings, whose categories and facets
-            are then kept.
-        rng : Generator
-            Source of all randomness.
-        parameters : mapping of str to float or array, optional
-            Parameters by name, as the Stan program declares them; the others are drawn from their
-            priors. Of `GStudy`: ``mean``, or ``cut`` (K - 1,) in log odds; and ``sd`` of the
-            sources, of categories without that of the residual.
-        categories : iterable, default (0, 1)
-            The values that a rating can have, if the model is one of categories.
-
-        Returns
-        -------
-        Ratings
-
-        Raises
-        ------
-        RatingsError
-            The design has faults, or all ratings came out alike.
-        ValueError
-            There is no such parameter, or one is to be drawn whose prior is not set.
-        """
-        return self.normal_family.simulate(self._wanted(design, parameters, categories), rng)
-
-    def draw_parameters(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: Generator,
-        *,
-        categories: Iterable[Any] | None = None,
-    ) -> dict[str, Array]:
-        """Parameters drawn from their priors, as `simulate` takes them."""
-        return self.normal_family.drawn_point(self._wanted(design, None, categories), rng)
-
-    def _wanted(
-        self,
-        design: pd.DataFrame | Ratings,
-        parameters: Mapping[str, Any] | None,
-        categories: Iterable[Any] | None,
-    ) -> Wanted:
-        """What to simulate: parameters that the model has, and categories if it has any."""
-        if self.continuous and categories is not None:
-            raise TypeError(f"{type(self).__name__} is for numbers: leave categories out.")
-        given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
-        require_known(given, [each.name for each in self.normal_family.declared], self)
-        return Wanted(design, given, (0, 1) if categories is None else categories)
+    @property
+    def simulation(self) -> NormalSimulation:
+        """How numbers or categories are drawn."""
+        return NormalSimulation(self, self.normal_family, has_categories=not self.continuous)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats
-from reliabayes.families.given_point import labelled_point
 from reliabayes.families.maximum_likelihood import criterion_of, highest
 from reliabayes.families.ordered import maximum, replicates, reports, starts
 from reliabayes.families.ordered.density import log_likelihood
@@ -181,11 +180,7 @@ class OrderedModel(RatingModel[OrderedProblem]):
             search = maximum.search(problem, criterion)
             found = highest(search, criterion, name, max_iterations, tolerance)
             point = search.point(found.at)
-            of_ratings = log_likelihood(point, problem)
-        parameters = labelled_point(point, self.parameters(), problem)
-        return PointEstimate(
-            self, ratings, parameters, of_ratings, found.path, found.converged, problem
-        )
+            return self.estimate_at(point, ratings, problem, found.path, found.converged)
 
     def log_likelihood(self, point: Point, problem: OrderedProblem) -> float:
         """Log-probability of all ratings, with effects of items marginalised."""
@@ -264,50 +259,7 @@ class OrderedModel(RatingModel[OrderedProblem]):
             ratings = posterior.ratings_in_memory
             yield replicates.replicated(point, ratings, posterior.problem, rng)
 
-    def simulate(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-        parameters: Mapping[str, Any] | None = None,
-    ) -> Ratings:
-        """Ratings drawn from the model.
-
-        Parameters
-        ----------
-        design : DataFrame or Ratings
-            Who rates what: a table with the columns item and rater, and pool if there are pools, a
-            row for each rating; or ratings, whose categories and facets are then kept.
-        rng : Generator
-            Source of all randomness.
-        categories : iterable, default (0, 1)
-            The values that a rating can have.
-        parameters : mapping of str to array, optional
-            Parameters by name, as the Stan program declares them; the others are drawn from their
-            priors.
-
-        Returns
-        -------
-        Ratings
-
-        Raises
-        ------
-        RatingsError
-            All ratings came out alike, or the design has faults.
-        """
-        return self._simulation.ratings(design, rng, categories, parameters)
-
-    def draw_parameters(
-        self,
-        design: pd.DataFrame | Ratings,
-        rng: np.random.Generator,
-        *,
-        categories: Iterable[Any] = (0, 1),
-    ) -> Point:
-        """Parameters drawn from their priors, as `simulate` takes them."""
-        return self._simulation.parameters(design, rng, categories)
-
     @property
-    def _simulation(self) -> CategorySimulation[OrderedProblem]:
+    def simulation(self) -> CategorySimulation[OrderedProblem]:
+        """How ratings in categories are drawn."""
         return CategorySimulation(self, replicates.draw_from_prior, replicates.replicated)

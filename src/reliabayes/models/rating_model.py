@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
@@ -18,6 +18,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats, Sampler
 from reliabayes.families.given_point import given_point, labelled_point
+from reliabayes.families.simulation import Simulation
 from reliabayes.inference.commands import cmdstanpy_arguments
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
@@ -174,17 +175,21 @@ class RatingModel(ABC, Generic[P]):
         check_kind(self, ratings)
         ratings = as_counted(self, ratings)
         problem: P = problem_of(self, ratings)
-        declared = self.declared(problem)
-        point = given_point(parameters, declared, problem, self)
-        return PointEstimate(
-            self,
-            ratings,
-            labelled_point(point, declared, problem),
-            self.log_likelihood(point, problem),
-            (),
-            True,
-            problem,
-        )
+        point = given_point(parameters, self.declared(problem), problem, self)
+        return self.estimate_at(point, ratings, problem)
+
+    def estimate_at(
+        self,
+        point: Point,
+        ratings: AnyRatings,
+        problem: P,
+        path: tuple[float, ...] = (),
+        converged: bool = True,
+    ) -> PointEstimate:
+        """A point with what follows from it, and how it was found."""
+        parameters = labelled_point(point, self.declared(problem), problem)
+        log_likelihood = self.log_likelihood(point, problem)
+        return PointEstimate(self, ratings, parameters, log_likelihood, path, converged, problem)
 
     @abstractmethod
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
@@ -278,6 +283,61 @@ class RatingModel(ABC, Generic[P]):
         array of shape (N,)
             Ratings at one draw: numbers, or positions of categories.
         """
+
+    # Simulation.
+
+    @property
+    @abstractmethod
+    def simulation(self) -> Simulation:
+        """How ratings and parameters are drawn."""
+
+    def simulate(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        categories: Iterable[Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Ratings:
+        """Ratings drawn from the model.
+
+        Parameters
+        ----------
+        design : DataFrame or Ratings
+            Who rates what: a table with the columns item and rater, those of other facets that the
+            model has, and pool, group and block if there are any, a row for each rating; or
+            ratings, whose categories and facets are then kept.
+        rng : Generator
+            Source of all randomness.
+        categories : iterable, default (0, 1)
+            The values that a rating can have, if the model is one of categories.
+        parameters : mapping of str to float or array, optional
+            Parameters by name, as the Stan program declares them; the others are drawn from their
+            priors. Of `GStudy`: ``mean``, or ``cut`` (K - 1,) in log odds; and ``sd`` of the
+            sources, of categories without that of the residual.
+
+        Returns
+        -------
+        Ratings
+
+        Raises
+        ------
+        RatingsError
+            The design has faults, or all ratings came out alike.
+        ValueError
+            There is no such parameter, or one is to be drawn whose prior is not set.
+        """
+        return self.simulation.ratings(design, rng, categories, parameters)
+
+    def draw_parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        categories: Iterable[Any] | None = None,
+    ) -> Point:
+        """Parameters drawn from their priors, as `simulate` takes them."""
+        return self.simulation.parameters(design, rng, categories)
 
     # Fitting.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.random import Generator
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.maximum_likelihood import Criterion, Search
+from reliabayes.families.simulation import require_known
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem
@@ -79,3 +82,51 @@ class NormalFamily(Protocol[P]):
     def drawn_point(self, wanted: Wanted, rng: Generator) -> dict[str, Array]: ...
 
     def simulate(self, wanted: Wanted, rng: Generator) -> Ratings: ...
+
+
+@dataclass(frozen=True)
+class NormalSimulation:
+    """Simulation of ratings that come from normal effects.
+
+    Attributes
+    ----------
+    model : object
+        The model, for messages.
+    family : NormalFamily
+        How its ratings come from the effects.
+    has_categories : bool
+        Whether they are categories.
+    """
+
+    model: object
+    family: NormalFamily[Any]
+    has_categories: bool
+
+    def ratings(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: Generator,
+        categories: Iterable[Any] | None,
+        parameters: Mapping[str, Any] | None,
+    ) -> Ratings:
+        """Ratings of a design, at the parameters given and others drawn from their priors."""
+        return self.family.simulate(self._wanted(design, parameters, categories), rng)
+
+    def parameters(
+        self, design: pd.DataFrame | Ratings, rng: Generator, categories: Iterable[Any] | None
+    ) -> dict[str, Array]:
+        """Parameters drawn from their priors."""
+        return self.family.drawn_point(self._wanted(design, None, categories), rng)
+
+    def _wanted(
+        self,
+        design: pd.DataFrame | Ratings,
+        parameters: Mapping[str, Any] | None,
+        categories: Iterable[Any] | None,
+    ) -> Wanted:
+        """What to simulate: parameters that the model has, and categories if it has any."""
+        if not self.has_categories and categories is not None:
+            raise TypeError(f"{type(self.model).__name__} is for numbers: leave categories out.")
+        given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
+        require_known(given, [each.name for each in self.family.declared], self.model)
+        return Wanted(design, given, (0, 1) if categories is None else categories)
