@@ -12,9 +12,10 @@ from reliabayes.agreement.conger import RaterSums
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
+from reliabayes.agreement.rater_pairs import PairedRatings
 from reliabayes.agreement.scales import squared
-from reliabayes.agreement.whole import pairs_of_raters, whole_of
-from reliabayes.arrays import Array, Codes
+from reliabayes.agreement.whole import whole_of
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 MOST_PAIRS = 45  # of raters, up to which sums of their products are kept: those of ten raters
@@ -137,50 +138,37 @@ class PairMoments:
 
     Attributes
     ----------
-    item : array of int, shape (M,)
-        Item of each pair of ratings.
-    raters : tuple of array of int, shape (M,)
-        Raters of both ratings.
-    pair : array of int, shape (M,)
-        Pair of raters.
+    paired : PairedRatings
+        Pairs of ratings.
     values : tuple of array of float, shape (M,)
         Both ratings, less the mean of all.
-    shape : tuple of int
-        Numbers of items and of pairs of raters.
     """
 
-    item: Codes
-    raters: tuple[Codes, Codes]
-    pair: Codes
+    paired: PairedRatings
     values: tuple[Array, Array]
-    shape: tuple[int, int]
 
     @classmethod
     def of(cls, ratings: Ratings) -> PairMoments | None:
         """Moments of all pairs of raters who share an item; None if they are too many."""
-        pairs = whole_of(ratings).rater_pairs
-        if len(pairs) > MOST_PAIRS:
+        if len(whole_of(ratings).rater_pairs) > MOST_PAIRS:
             return None
-        one, other = pairs_of_raters(ratings)
-        first, second = ratings.rater[one], ratings.rater[other]
-        pair = np.searchsorted(pairs, first.astype(np.int64) * ratings.n_raters + second)
+        paired = PairedRatings.of(ratings)
+        one, other = paired.positions
         centred = ratings.values - whole_of(ratings).mean
-        values = centred[one], centred[other]
-        item = ratings.item[one].astype(np.intp)
-        return cls(item, (first, second), pair, values, (ratings.n_items, len(pairs)))
+        return cls(paired, (centred[one], centred[other]))
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
-        once = np.ones(len(self.item))
-        weight = once if weights is None else weights[self.raters[0]] * weights[self.raters[1]]
+        paired, weight = self.paired, self.paired.times(weights)
+        once = np.ones(len(paired.item))
         x, y = self.values
         moments = [once, *(weight * part for part in (once, x, y, x * x, y * y, x * y))]
-        columns = self.pair * MOMENTS + np.arange(MOMENTS)[:, None]
+        columns = paired.pair * MOMENTS + np.arange(MOMENTS)[:, None]
         return rows_from_entries(
-            np.tile(self.item, MOMENTS),
+            np.tile(paired.item, MOMENTS),
             columns.ravel(),
             np.concatenate(moments),
-            (self.shape[0], self.shape[1] * MOMENTS),
+            (paired.n_items, paired.n_pairs * MOMENTS),
         )
 
     def precision(self, sums: Array) -> Array:
@@ -216,7 +204,7 @@ class PairMoments:
         return float(np.sqrt(ratio(squares, sums[1] - 2)) / (1 - c**2))
 
     def _moments(self, sums: Array) -> _Moments:
-        by_pair = sums.reshape(*sums.shape[:-1], self.shape[1], MOMENTS)
+        by_pair = sums.reshape(*sums.shape[:-1], self.paired.n_pairs, MOMENTS)
         once, n, x, y, xx, yy, xy = np.moveaxis(by_pair, -1, 0)
         x, y, xx, yy, xy = (ratio(part, n, 0.0) for part in (x, y, xx, yy, xy))
         return _Moments(

@@ -15,7 +15,7 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import Rows, rows_from_entries
 from reliabayes.agreement.mid_ranks import Concordance, MidRanks
 from reliabayes.agreement.rank_correlation import require_order
-from reliabayes.agreement.whole import pairs_of_raters
+from reliabayes.agreement.rater_pairs import PairedRatings
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
 
@@ -120,48 +120,25 @@ class _Pairs:
 
     Attributes
     ----------
-    item : array of int, shape (M,)
-        Item of each pair of ratings.
-    raters : tuple of array of int, shape (M,)
-        Raters of both ratings.
+    paired : PairedRatings
+        The pairs.
     values : tuple of array of float, shape (M,)
         Both ratings.
-    pair : array of int, shape (M,)
-        Pair of raters.
-    n_items : int
-        Number of items.
     """
 
-    item: Codes
-    raters: tuple[Codes, Codes]
+    paired: PairedRatings
     values: tuple[Array, Array]
-    pair: Codes
-    n_items: int
 
     @classmethod
     def of(cls, ratings: Ratings) -> _Pairs:
-        one, other = pairs_of_raters(ratings)
-        key = ratings.rater[one].astype(np.int64) * ratings.n_raters + ratings.rater[other]
-        order = np.argsort(key, kind="stable")
-        one, other = one[order], other[order]
-        return cls(
-            ratings.item[one],
-            (ratings.rater[one], ratings.rater[other]),
-            (ratings.rating[one].astype(np.float64), ratings.rating[other].astype(np.float64)),
-            np.unique(key[order], return_inverse=True)[1],
-            ratings.n_items,
-        )
+        paired = PairedRatings.of(ratings).sorted_by_pair()
+        one, other = (ratings.rating[each].astype(np.float64) for each in paired.positions)
+        return cls(paired, (one, other))
 
     @property
     def starts(self) -> Codes:
         """(P,) first pair of ratings of each pair of raters."""
-        return np.flatnonzero(np.diff(self.pair, prepend=-1))
-
-    def times(self, weights: Array | None) -> Array:
-        """(M,) how often each pair of ratings occurs, given how often each rater does."""
-        if weights is None:
-            return np.ones(len(self.item))
-        return np.asarray(weights[self.raters[0]] * weights[self.raters[1]], np.float64)
+        return np.flatnonzero(np.diff(self.paired.pair, prepend=-1))
 
 
 class _Moments:
@@ -172,17 +149,18 @@ class _Moments:
     """
 
     def __init__(self, pairs: _Pairs) -> None:
-        self._pairs, self._n_pairs = pairs, len(pairs.starts)
+        self._paired, self._n_pairs = pairs.paired, pairs.paired.n_pairs
         x, y = (self._centred(each) for each in pairs.values)
         self._columns = [x, y, x**2, y**2, x * y]
 
     def _centred(self, values: Array) -> Array:
         """For precision."""
-        mean = sum_by_index(self._pairs.pair, values, self._n_pairs) / np.bincount(self._pairs.pair)
-        return np.asarray(values - mean[self._pairs.pair])
+        pair = self._paired.pair
+        mean = sum_by_index(pair, values, self._n_pairs) / np.bincount(pair)
+        return np.asarray(values - mean[pair])
 
     def rows(self, weights: Array | None) -> Rows:
-        pairs = self._pairs
+        pairs = self._paired
         columns = [np.ones(len(pairs.item)), pairs.times(weights), *self._columns]
         place = [pairs.pair * len(columns) + number for number in range(len(columns))]
         shape = pairs.n_items, self._n_pairs * len(columns)
@@ -205,15 +183,15 @@ class _Ranks:
     """
 
     def __init__(self, pairs: _Pairs, of_pair: Callable[[Array, Array], OfPair]) -> None:
-        self._pairs, self._starts = pairs, pairs.starts
+        self._paired, self._starts = pairs.paired, pairs.starts
         each = [np.split(values, self._starts[1:]) for values in pairs.values]
         self._of_pairs = [of_pair(one, other) for one, other in zip(*each, strict=True)]
 
     def rows(self, weights: Array | None) -> Rows:
-        number = len(self._pairs.item)
-        values = np.append(np.ones(number), self._pairs.times(weights))
-        at = np.tile(self._pairs.item, 2), np.arange(2 * number)
-        return sp.csr_array((values, at), (self._pairs.n_items, 2 * number))
+        number = len(self._paired.item)
+        values = np.append(np.ones(number), self._paired.times(weights))
+        at = np.tile(self._paired.item, 2), np.arange(2 * number)
+        return sp.csr_array((values, at), (self._paired.n_items, 2 * number))
 
     def correlations(self, sums: Array) -> tuple[Array, Array]:
         once, weighted = np.split(sums, 2, axis=-1)
