@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reliabayes.arrays import Array, Mask
 from reliabayes.choices import Missing, Replicates, Scale, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
@@ -305,12 +306,30 @@ def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.i
     return counts.astype(np.int64)
 
 
-def _count_faults(counts: pd.Series[Any]) -> list[Fault]:
-    numbers = pd.to_numeric(counts, errors="coerce")
+def count_values(cells: pd.Series[Any]) -> tuple[Array, Mask]:
+    """Return cells as numbers, and which of them are counts.
+
+    Parameters
+    ----------
+    cells : Series
+        Cells of any type.
+
+    Returns
+    -------
+    values : array of float, shape (N,)
+        The numbers; nan for what is none.
+    is_count : array of bool, shape (N,)
+        Whether they are whole, and 0 or more.
+    """
+    numbers = pd.to_numeric(cells, errors="coerce")
     if numbers.dtype.kind == "c":  # which a conversion would cut
-        numbers = pd.Series(np.nan, counts.index)
+        numbers = pd.Series(np.nan, cells.index)
     values = numbers.to_numpy(np.float64, na_value=np.nan)
-    is_count = np.isfinite(values) & (values >= 0) & (np.floor(values) == values)
+    return values, np.isfinite(values) & (values >= 0) & (np.floor(values) == values)
+
+
+def _count_faults(counts: pd.Series[Any]) -> list[Fault]:
+    _, is_count = count_values(counts)
     if is_count.all():
         return []
     return [

@@ -23,7 +23,7 @@ from reliabayes.ratings.frames import as_eager
 from reliabayes.ratings.pandas_frames import as_frame, as_pandas
 from reliabayes.ratings.selection import are_selected
 from reliabayes.ratings.shape_checks import refuse_levels
-from reliabayes.ratings.shapes import MOST_RATINGS
+from reliabayes.ratings.shapes import MOST_RATINGS, count_values
 from reliabayes.ratings.table import Table
 from reliabayes.ratings.text_values import text_values
 from reliabayes.wording import listed, shown
@@ -262,14 +262,7 @@ def _fault_of_names(cells: pd.DataFrame) -> Fault:
 def _whole_counts(cells: pd.DataFrame) -> npt.NDArray[np.intp]:
     """(K, K) counts, or an error that names the cells which are none."""
     objects = [cells.iloc[:, place] for place in range(cells.shape[1])]
-    numbers = [
-        pd.Series(np.nan, each.index)
-        if each.dtype.kind == "c"
-        else pd.to_numeric(each, errors="coerce")
-        for each in objects
-    ]
-    values = np.column_stack([each.to_numpy(np.float64, na_value=np.nan) for each in numbers])
-    is_count = np.isfinite(values) & (values >= 0) & (np.floor(values) == values)
+    values, is_count = map(np.column_stack, zip(*map(count_values, objects), strict=True))
     if not is_count.all():
         places = np.argwhere(~is_count)
         shown_cells = [
