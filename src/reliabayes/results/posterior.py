@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -88,6 +88,13 @@ class Posterior(Generic[P_co]):
         values = self.stacked()
         for sample in range(self.n_draws):
             yield {name: draws[sample] for name, draws in values.items()}
+
+    def log_likelihoods(self, at: Callable[[Mapping[str, Array]], float]) -> xr.DataArray:
+        """Log-likelihood (chain, draw): from the program, or computed at each point."""
+        if "log_likelihood" in self.draws:
+            return self.draws["log_likelihood"]
+        values = np.reshape([at(point) for point in self.points()], self.shape)
+        return xr.DataArray(values, dims=("chain", "draw"))
 
 
 def with_ids(data: xr.Dataset, problem: Problem) -> xr.Dataset:

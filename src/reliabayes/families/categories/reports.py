@@ -25,7 +25,7 @@ from reliabayes.families.categories.problem import (
     log_weight,
     prevalence_at,
 )
-from reliabayes.families.simulation import drawn_categories
+from reliabayes.families.true_categories import mean_probabilities, numbers_correct
 from reliabayes.inference.em import Point
 from reliabayes.inference.threads import of_parts
 from reliabayes.ratings import Ratings
@@ -52,19 +52,12 @@ Draws = Posterior[CategoricalProblem]
 def reported(family: Categories, posterior: Draws, reports: tuple[str, ...]) -> xr.Dataset:
     """Parameters and what follows from them, draw by draw, in the order of their names."""
     found = _of_parameters(family, posterior)
-    found["log_likelihood"] = _log_likelihoods(family.response, posterior)
+    at = partial(log_likelihood, family.response, problem=posterior.problem)
+    found["log_likelihood"] = posterior.log_likelihoods(at)
     n_ratings = len(posterior.ratings)
     found["bits_per_rating"] = quantities.bits_per_rating(found["log_likelihood"], n_ratings)
     names = (*reports, MISLEADING.name) if posterior.problem.misleads else reports
     return found[[name for name in names if name in found]]
-
-
-def _log_likelihoods(response: Response, posterior: Draws) -> xr.DataArray:
-    """Log-probability (chain, draw) of all ratings: from the program, or computed here."""
-    if "log_likelihood" in posterior.draws:
-        return posterior.draws["log_likelihood"]
-    values = [log_likelihood(response, at, posterior.problem) for at in posterior.points()]
-    return xr.DataArray(np.reshape(values, posterior.shape), dims=("chain", "draw"))
 
 
 def _of_parameters(family: Categories, posterior: Draws) -> xr.Dataset:
@@ -206,15 +199,8 @@ def _rater_tables(response: Response, posterior: Draws) -> Iterator[RatingProbab
 
 def category_probabilities(posterior: Draws, response: Response) -> pd.DataFrame:
     """Probability (I, K) of each true category of each item, averaged over draws."""
-    problem, ratings = posterior.problem, posterior.ratings
-    total = np.zeros((len(problem.mixture.multiplicity), problem.n_categories))
-    for found in _true_categories(posterior, response):
-        total += found.sum(axis=0)
-    return pd.DataFrame(
-        (total / posterior.n_draws)[problem.mixture.distinct],
-        index=ratings.items.rename("item"),
-        columns=ratings.categories.rename("true_category"),
-    )
+    states, distinct = _true_categories(posterior, response), posterior.problem.mixture.distinct
+    return mean_probabilities(states, posterior.n_draws, posterior.ratings_in_memory, distinct)
 
 
 def correct_ratings(posterior: Draws, response: Response, rng: np.random.Generator) -> Array:
@@ -223,14 +209,8 @@ def correct_ratings(posterior: Draws, response: Response, rng: np.random.Generat
         own, seed = of_no_items(posterior.problem), int(rng.integers(2**31))
         of_part = partial(_correct_of_part, posterior.draws, own, response, seed)
         return posterior.ratings.sum(of_part)
-    ratings, distinct = posterior.ratings, posterior.problem.mixture.distinct
-    found = np.empty((posterior.n_draws, ratings.n_raters))
-    of_draws = (each for some in _true_categories(posterior, response) for each in some)
-    for row, probability in zip(found, of_draws, strict=True):
-        drawn = drawn_categories(probability[distinct], rng)
-        is_correct = drawn[ratings.item] == ratings.category
-        row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
-    return found
+    states, distinct = _true_categories(posterior, response), posterior.problem.mixture.distinct
+    return numbers_correct(states, posterior.n_draws, posterior.ratings, distinct, rng)
 
 
 def items_by_part(posterior: Draws, response: Response) -> TableOfPart:

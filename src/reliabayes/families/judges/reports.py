@@ -14,7 +14,7 @@ from reliabayes.families.judges.matrices import Matrices, matrices
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.simulation import answered
 from reliabayes.families.judges.starts import complete
-from reliabayes.families.simulation import drawn_categories
+from reliabayes.families.true_categories import mean_probabilities, numbers_correct
 from reliabayes.results import quantities as formulas
 from reliabayes.results.label_table import label_table
 from reliabayes.results.posterior import Posterior, with_ids
@@ -42,7 +42,7 @@ def quantities(posterior: Draws, names: tuple[str, ...]) -> xr.Dataset:
     }
     if (rate := people_rates(found, problem)) is not None:
         values["rate"] = (("group", "category"), rate)
-    log = _log_likelihoods(posterior)
+    log = posterior.log_likelihoods(lambda at: log_likelihood(complete(at, problem), problem))
     total = {
         "log_likelihood": log,
         "bits_per_rating": formulas.bits_per_rating(log, len(posterior.ratings)),
@@ -99,43 +99,40 @@ def people_rates(found: Matrices, problem: PanelProblem) -> Array | None:
 def judge_matrices(found: Matrices, problem: PanelProblem) -> Array:
     """Probabilities (..., J, M, K, K) of an answer in one run, by true category."""
     said = problem.answers
-    read = np.exp(found.misreading)
     each = []
-    for judge, family in enumerate(said.family):
-        own = read[..., family, :, :, :]
-        if (at := said.own_of[judge]) >= 0:
-            own = own @ np.exp(found.own[..., at, None, :, :])
+    for judge in range(len(said.family)):
+        own = _lasting(found, problem, judge)
         if (at := said.slip_of[judge]) >= 0:
             own = own @ np.exp(found.slip[..., at, None, :, :])
         each.append(own)
     if not each:
-        return np.zeros((*read.shape[:-4], 0, *read.shape[-3:]))
+        shape = found.misreading.shape
+        return np.zeros((*shape[:-4], 0, *shape[-3:]))
     return np.stack(each, axis=-4)
+
+
+def _lasting(found: Matrices, problem: PanelProblem, judge: int) -> Array:
+    """Probabilities (..., M, K, K) of a judge's lasting reading, by true category."""
+    read = np.exp(found.misreading[..., problem.answers.family[judge], :, :, :])
+    at = problem.answers.own_of[judge]
+    return read @ np.exp(found.own[..., at, None, :, :]) if at >= 0 else read
+
+
+def _weights(found: Matrices, problem: PanelProblem) -> Array:
+    """Shares (..., M, K) of items with each true category, by what misreading depends on."""
+    weight = share_of_groups(problem)[:, None] * np.exp(found.prevalence)  # (..., G, K)
+    return weight if problem.by_group else weight.sum(axis=-2, keepdims=True)
 
 
 def reruns_flip(found: Matrices, problem: PanelProblem) -> Array:
     """Probabilities (..., B) that two runs of a judge on an item differ, on items like these."""
     said, flips = problem.answers, 1 - (np.exp(found.slip) ** 2).sum(axis=-1)
-    weight = share_of_groups(problem)[:, None] * np.exp(found.prevalence)  # (..., G, K)
-    if not problem.by_group:
-        weight = weight.sum(axis=-2, keepdims=True)
-    each = []
-    for judge in np.flatnonzero(said.slip_of >= 0):
-        lasting = np.exp(found.misreading[..., said.family[judge], :, :, :])
-        if (at := said.own_of[judge]) >= 0:
-            lasting = lasting @ np.exp(found.own[..., at, None, :, :])
+    weight, each = _weights(found, problem), []
+    for judge in np.flatnonzero(said.slip_of >= 0).tolist():
+        lasting = _lasting(found, problem, judge)
         of_run = flips[..., said.slip_of[judge], :]
         each.append(np.einsum("...gk,...gko,...o->...", weight, lasting, of_run))
     return np.stack(each, axis=-1) if each else np.zeros((*weight.shape[:-2], 0))
-
-
-def _log_likelihoods(posterior: Draws) -> xr.DataArray:
-    """Log-probability (chain, draw) of all answers: from the program, or computed here."""
-    if "log_likelihood" in posterior.draws:
-        return posterior.draws["log_likelihood"]
-    problem = posterior.problem
-    values = [log_likelihood(complete(at, problem), problem) for at in posterior.points()]
-    return xr.DataArray(np.reshape(values, posterior.shape), dims=("chain", "draw"))
 
 
 def items(posterior: Draws) -> pd.DataFrame:
@@ -154,13 +151,8 @@ def raters(posterior: Draws, names: tuple[str, ...], prob: float | None) -> pd.D
 
 def category_probabilities(posterior: Draws) -> pd.DataFrame:
     """Probability (I, K) of each true category of each item, averaged over draws."""
-    problem, ratings = posterior.problem, posterior.ratings
-    total = sum(states.sum(axis=0) for states in truths(posterior))
-    return pd.DataFrame(
-        np.asarray(total / posterior.n_draws)[problem.mixture.distinct],
-        index=ratings.items.rename("item"),
-        columns=ratings.categories.rename("true_category"),
-    )
+    ratings, distinct = posterior.ratings_in_memory, posterior.problem.mixture.distinct
+    return mean_probabilities(truths(posterior), posterior.n_draws, ratings, distinct)
 
 
 def truths(posterior: Draws) -> Iterator[Array]:
@@ -175,12 +167,7 @@ def truths(posterior: Draws) -> Iterator[Array]:
 def correct_ratings(posterior: Draws, rng: np.random.Generator) -> Array:
     """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
     ratings, distinct = posterior.ratings_in_memory, posterior.problem.mixture.distinct
-    found = np.empty((posterior.n_draws, ratings.n_raters))
-    of_draws = (each for some in truths(posterior) for each in some)
-    for row, probability in zip(found, of_draws, strict=True):
-        is_correct = drawn_categories(probability[distinct], rng)[ratings.item] == ratings.category
-        row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
-    return found
+    return numbers_correct(truths(posterior), posterior.n_draws, ratings, distinct, rng)
 
 
 def rating_probabilities(posterior: Draws) -> Iterator[RatingProbabilities]:
@@ -197,8 +184,7 @@ def rating_probabilities(posterior: Draws) -> Iterator[RatingProbabilities]:
 def _of_states(found: Matrices, problem: PanelProblem) -> RatingProbabilities:
     said, k, judges = problem.answers, problem.n_categories, ~problem.roles.is_person
     by_truth, of_truth = confusion(found, problem), overall(found, problem)
-    weight = share_of_groups(problem)[:, None] * np.exp(found.prevalence)
-    weight = weight if problem.by_group else weight.sum(axis=0, keepdims=True)
+    weight = _weights(found, problem)
     share = weight / weight.sum(axis=0)
     read = np.einsum("gt,fgtr->ftr", share, np.exp(found.misreading))
     kept = min(len(read), int(np.log(MOST_STATES) / np.log(k)) - 1)

@@ -108,10 +108,7 @@ class PanelResults:
         index = pd.MultiIndex.from_product(
             [values.indexes["group"], values.indexes["category"]], names=["group", "category"]
         )
-        table = pd.DataFrame(describe(flat, prob), index=index)
-        table.insert(0, "of", of)
-        table.insert(1, "items", items)
-        return table
+        return _estimates(flat, prob, index, of, items)
 
     def _reported(self, draws: xr.DataArray) -> xr.DataArray:
         """Rates of the second of two categories, or of all of more."""
@@ -208,10 +205,7 @@ class PanelResults:
             raise ValueError(f"means need categories that are numbers, not {names}.")
         values = draws.transpose("sample", "group", "category").values @ scores.to_numpy(float)
         index = draws.indexes["group"].rename("group")
-        table = pd.DataFrame(describe(values, prob), index=index)
-        table.insert(0, "of", of)
-        table.insert(1, "items", items)
-        return table
+        return _estimates(values, prob, index, of, items)
 
     def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
         """How often two people agree, and how often the model expects it.
@@ -257,9 +251,7 @@ class PanelResults:
         chosen = draws.indexes["category"][1] if category is None else category
         values = draws.sel(category=chosen).values
         rank: Array = (-values).argsort(axis=1).argsort(axis=1).astype(float) + 1
-        table = pd.DataFrame(describe(rank, prob), index=draws.indexes["group"].rename("group"))
-        table.insert(0, "of", of)
-        table.insert(1, "items", items)
+        table = _estimates(rank, prob, draws.indexes["group"].rename("group"), of, items)
         table["pr_first"] = (rank == 1).mean(axis=0)
         return table.sort_values(["median", "mean"], kind="stable")
 
@@ -434,3 +426,13 @@ class PanelResults:
             Matrices(**{name: at(getattr(found, name), draw) for name in names})
             for draw in range(self.posterior.n_draws)
         ]
+
+
+def _estimates(
+    draws: Array, prob: float, index: pd.Index[Any], of: Of, items: Items
+) -> pd.DataFrame:
+    """Estimates of each column of draws (S, n), after what is estimated."""
+    table = pd.DataFrame(describe(draws, prob), index=index)
+    table.insert(0, "of", of)
+    table.insert(1, "items", items)
+    return table

@@ -1,4 +1,4 @@
-"""What a G study is told of a design and of its priors."""
+"""The design and the priors of a G study."""
 
 from __future__ import annotations
 

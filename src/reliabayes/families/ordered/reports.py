@@ -47,7 +47,9 @@ def reported(
     found |= {name: draws[name] for name in SDS}
     found |= _location(family, cut, observed.proportion, tuple(map(str, draws["sd_item"].dims)))
     if problem.treatment.reports_likelihood:
-        found["log_likelihood"] = _log_likelihoods(posterior)
+        found["log_likelihood"] = posterior.log_likelihoods(
+            partial(log_likelihood, problem=posterior.problem)
+        )
         n_ratings = len(posterior.ratings)
         found["bits_per_rating"] = quantities.bits_per_rating(found["log_likelihood"], n_ratings)
     return with_ids(xr.Dataset(found)[[name for name in reports if name in found]], problem)
@@ -90,14 +92,6 @@ def _location(
     if family.is_binary:
         return {"mean": (dims, -cut[..., 0]), "rate": (dims, proportion[..., 1])}
     return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), proportion)}
-
-
-def _log_likelihoods(posterior: OrderedPosterior) -> xr.DataArray:
-    """Log-probability (chain, draw) of all ratings: from the program, or computed here."""
-    if "log_likelihood" in posterior.draws:
-        return posterior.draws["log_likelihood"]
-    values = [log_likelihood(point, posterior.problem) for point in posterior.points()]
-    return xr.DataArray(np.reshape(values, posterior.shape), dims=("chain", "draw"))
 
 
 def items(
