@@ -137,15 +137,27 @@ def _of_sheet(path: Path, columns: dict[str, str]) -> pd.DataFrame:
 def _table(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    if path.suffix == ".parquet":
-        return pd.read_parquet(path)
-    if path.suffix == ".jsonl":
-        return pd.read_json(path, lines=True)
-    if path.suffix == ".xlsx":
-        return pd.read_excel(path)
-    options: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
-    found: pd.DataFrame = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", **options)
-    return found
+    from reliabayes.ratings.file_formats import (
+        EXCEL_SUFFIX,
+        TEXT_SUFFIXES,
+        format_suffix,
+        read_errors_as_faults,
+        read_records,
+        read_workbook,
+    )
+    from reliabayes.ratings.text_files import find_layout
+
+    suffix = format_suffix(path)
+    if suffix == EXCEL_SUFFIX:
+        return read_workbook(path).frame()
+    if suffix not in TEXT_SUFFIXES:
+        return read_records(path, suffix)
+    with read_errors_as_faults(path, "utf-8"):
+        delimiter = find_layout(path, None, "utf-8").delimiter
+        found: pd.DataFrame = pd.read_csv(
+            path, sep=delimiter, keep_default_na=False, na_values=[""]
+        )
+        return found
 
 
 def _renamed(
