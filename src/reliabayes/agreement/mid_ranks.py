@@ -38,7 +38,7 @@ class MidRanks:
 class Concordance:
     """Pairs of items that two raters put in the same order, less those in opposite orders.
 
-    Two ranks by the first rater are told apart by the highest bit in which they differ. For each
+    Two ranks by the first rater are distinguished by the highest bit in which they differ. For each
     bit, items are sorted once by the higher bits and by the second rater; sums over the items
     before each are then cumulative sums, for any weights, so that a sample takes O(N log N).
 
