@@ -70,6 +70,17 @@ def test_word_pairs_have_their_reference_kappas(dataset: Load) -> None:
     assert float(normalized) == pytest.approx(0.99978, abs=5e-6)
 
 
+def test_intervals_of_a_normalized_kappa_near_one_go_beyond_it(dataset: Load) -> None:
+    ratings = Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
+    normalized = normalized_kappa_x(ratings)
+
+    whole = normalized.interval(method="analytic")
+    of_part = normalized.part("kappa_x").interval(method="analytic")
+
+    assert whole.upper - float(normalized) == pytest.approx(float(normalized) - whole.lower)
+    assert whole.upper > 1 > of_part.upper
+
+
 @pytest.mark.parametrize(
     ("question", "kappa", "normalized"),
     [

@@ -165,16 +165,19 @@ def normalized_kappa_x(
         are_positive = (first.real > 0) & (second.real > 0)
         return across / np.sqrt(np.where(are_positive, first * second, np.nan))
 
+    formulas = {
+        "kappa_x": lambda sums: parts(sums)[0],
+        f"{irr} of the first pool": lambda sums: parts(sums)[1],
+        f"{irr} of the second pool": lambda sums: parts(sums)[2],
+    }
     return Coefficient.of(
         ratings,
         "Normalized kappa_x",
         rows,
         formula,
-        parts={
-            "kappa_x": lambda sums: parts(sums)[0],
-            f"{irr} of the first pool": lambda sums: parts(sums)[1],
-            f"{irr} of the second pool": lambda sums: parts(sums)[2],
-        },
+        parts=formulas,
+        limit=None,
+        bounds_of_parts=dict.fromkeys(formulas, (None, 1.0)),
         undefined=f"a pool's {irr} is not positive, or all ratings are the same",
     )
 
