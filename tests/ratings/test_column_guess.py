@@ -65,3 +65,13 @@ def test_whole_numbers_beside_others_are_numbers() -> None:
     frame = pd.DataFrame(rows, columns=["item", "rater", "rating"]).astype(object)
 
     assert rb.Ratings.from_frame(frame).scale == "numeric"
+
+
+@pytest.mark.parametrize("name", ["Answer ID", "responseId", "output_id"])
+def test_answers_with_ids_are_items_and_no_ratings(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"a{i},{who},{(i + n) % 5}\n" for i in range(12) for n, who in enumerate("abc"))
+    path = write(tmp_path, f"{name},Reviewer,Score (1-5)\n{rows}")
+
+    ratings = rb.read_ratings(path, guess=True)
+
+    assert ratings == rb.read_ratings(path, item=name, rater="Reviewer", rating="Score (1-5)")

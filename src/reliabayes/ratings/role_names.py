@@ -46,6 +46,8 @@ ROLE_NAMES: Mapping[str, frozenset[str]] = {
 }
 # Words that a name has besides what it names.
 FILLERS = word_set("id ids name names no nr num number code the of der des de la le")
+# What is rated where its column has ids: "Answer ID" names items, "Answer" ratings.
+IDENTIFIED = word_set("answer response output completion generation comment review message record")
 # Columns of forms and tools that describe a response and hold no answer.
 ABOUT_RESPONSES = word_set(
     "startdate enddate status ipaddress progress durationinseconds duration finished "
@@ -122,11 +124,15 @@ def words_of(name: Any) -> list[str]:
     list of str
         Such as ``["worker"]``; all words if all are fillers.
     """
+    words = _all_words(name)
+    return [word for word in words if word not in FILLERS] or words
+
+
+def _all_words(name: Any) -> list[str]:
     parts = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", str(name))
     folded = unicodedata.normalize("NFKD", parts.replace("ß", "ss")).casefold()
     letters = "".join(sign for sign in folded if not unicodedata.combining(sign))
-    words = re.findall("[a-z]+", letters)
-    return [word for word in words if word not in FILLERS] or words
+    return re.findall("[a-z]+", letters)
 
 
 def compact(name: Any) -> str:
@@ -139,6 +145,8 @@ def name_suits(name: Any, role: str) -> int:
     """Return how well a name suits a role: 2 if it is a name of the role, 1 if it has one, or 0."""
     known, words = ROLE_NAMES[role], words_of(name)
     singular = [word.removesuffix("s") if word not in known else word for word in words]
+    if role in ("item", "rating") and "id" in _all_words(name) and IDENTIFIED.issuperset(singular):
+        return 2 if role == "item" else 0
     if len(singular) == 1 and singular[0] in known:
         return 2
     return int(any(word in known for word in singular))
