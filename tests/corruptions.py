@@ -126,6 +126,12 @@ def empty_columns(table: Messy, rng: random.Random) -> None:
     at = rng.choice([len(table.header), len(table.header), 1])
     for row in (table.header, *table.rows, *(row for row in table.above if len(row) > 3)):
         row.insert(at, "")
+    if at == 1:
+        table.merged = [re.sub("[B-Y]", _next_letter, cells) for cells in table.merged]
+
+
+def _next_letter(found: re.Match[str]) -> str:
+    return chr(ord(found[0]) + 1)
 
 
 def repeated_header(table: Messy, rng: random.Random) -> None:
