@@ -10,6 +10,7 @@ from reliabayes.arrays import Array, Codes
 
 EDGES = (0, 0.6, 0.8, 0.95, 0.99, 1)  # of the bins of the reliability diagram
 FLOOR = 1e-6  # of probabilities in the log score
+ROUNDING = 1e-12  # relative difference of probabilities that are equal
 
 
 def known(table: pd.DataFrame) -> tuple[rb.Ratings, Codes]:
@@ -73,12 +74,14 @@ def crowd(kind: str, categories: int, seed: int) -> pd.DataFrame:
 def scores(probability: Array, gold: Codes) -> dict[str, float]:
     """Items that are right, log score in nats, expected calibration error, and settled items.
 
+    If several categories of an item are equally probable, it is right in proportion to them.
+
     The expected calibration error is the mean distance, over ten bins of equal width weighted by
     their items, of the stated probability from the proportion that is right; see Naeini, Cooper &
     Hauskrecht (2015), https://doi.org/10.1609/aaai.v29i1.9602.
     """
     probability, gold = probability[gold >= 0], gold[gold >= 0]
-    stated, right = probability.max(axis=1), probability.argmax(axis=1) == gold
+    stated, right = _most_probable(probability, gold)
     place = np.minimum((10 * stated).astype(int), 9)
     apart = np.bincount(place, stated - right, minlength=10)
     settled = stated >= 0.95
@@ -89,6 +92,7 @@ def scores(probability: Array, gold: Codes) -> dict[str, float]:
         "log_score": float(-np.log(np.maximum(of_gold, FLOOR)).mean()),
         "calibration_error": float(np.abs(apart).sum() / len(gold)),
         "settled": float(settled.mean()),
+        "settled_stated": float(stated[settled].mean()) if settled.any() else np.nan,
         "settled_right": float(right[settled].mean()) if settled.any() else np.nan,
     }
 
@@ -96,8 +100,16 @@ def scores(probability: Array, gold: Codes) -> dict[str, float]:
 def diagram(probability: Array, gold: Codes) -> pd.DataFrame:
     """Reliability diagram: items, mean stated probability and proportion right, by bin."""
     probability, gold = probability[gold >= 0], gold[gold >= 0]
-    stated, right = probability.max(axis=1), probability.argmax(axis=1) == gold
-    frame = pd.DataFrame({"items": 1, "stated": stated, "right": right.astype(float)})
-    return frame.groupby(pd.cut(stated, EDGES), observed=True).agg(
+    stated, right = _most_probable(probability, gold)
+    frame = pd.DataFrame({"items": 1, "stated": stated, "right": right})
+    return frame.groupby(pd.cut(frame["stated"], EDGES), observed=True).agg(
         {"items": "sum", "stated": "mean", "right": "mean"}
     )
+
+
+def _most_probable(probability: Array, gold: Codes) -> tuple[Array, Array]:
+    """Largest probability of each item, and how often one of the categories with it is right."""
+    stated = probability.max(axis=1)
+    is_best = probability >= stated[:, None] * (1 - ROUNDING)
+    right = is_best[np.arange(len(gold)), gold] / is_best.sum(axis=1)
+    return stated, right

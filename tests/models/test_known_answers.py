@@ -55,9 +55,16 @@ def test_scores_are_those_of_a_hand_computed_example() -> None:
             "log_score": -np.log([0.9, 0.2, 0.7, 0.96]).mean(),
             "calibration_error": (abs(0.9 + 0.96 - 2) + 0.8 + 0.3) / 4,
             "settled": 0.25,
+            "settled_stated": 0.96,
             "settled_right": 1.0,
         }
     )
+
+
+def test_a_tie_between_two_categories_is_right_half_of_the_time() -> None:
+    found = scores(np.array([[0.5, 0.5, 0.0], [0.4, 0.2, 0.4]]), np.array([1, 1], np.int32))
+
+    assert found["right"] == (0.5 + 0) / 2
 
 
 def test_items_without_an_answer_do_not_count() -> None:
