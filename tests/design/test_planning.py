@@ -227,7 +227,7 @@ def test_cantors_items_have_about_the_power_in_simulated_studies(
         ({"prevalence": [0.3, 0.3, 0.3]}, "which sum to 1; found"),
         ({"prevalence": 1.2}, "a proportion between 0 and 1"),
         ({"raters": 7}, "up to 6 raters and 5 categories; found 7 and 2"),
-        ({"raters": 2.5}, "raters must be a whole number from 2; found 2.5"),
+        ({"raters": 2.5}, "raters must be a whole number from 2, not 2.5"),
         ({"tails": 3}, "tails must be 1 or 2, not 3"),
         ({"method": "cantor", "raters": 3}, "for two raters and two categories; found 3 raters"),
         ({"method": "walter"}, "method must be one of cantor, flack, chi-squared for 'kappa'"),

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ndtr, ndtri
 
 from reliabayes.arrays import Array
-from reliabayes.design.plan import Goal, first_whole, not_available
+from reliabayes.design.goal import Goal
+from reliabayes.design.plan import first_whole, not_available
 
 NODES = 1000  # of Simpson's rule for the distribution of the variance
 TAIL = 1e-8  # of that distribution, left out

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr
 
+from reliabayes.design.goal import Goal
 from reliabayes.design.kappas import half_width
-from reliabayes.design.plan import Goal, first_whole, not_available
+from reliabayes.design.plan import first_whole, not_available
 
 HIGH = 0.7  # ICC from which two raters need the correction of Bonett (2002)
 

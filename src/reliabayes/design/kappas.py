@@ -10,30 +10,9 @@ import numpy as np
 from scipy.special import chdtri, chndtr, chndtrinc, comb, ndtr
 
 from reliabayes.arrays import Array
-from reliabayes.design.plan import Goal
+from reliabayes.design.goal import Goal
 
 SMALLEST = 1e-9  # kappa that is looked at as a limit
-
-
-def possible_kappas(shares: Array) -> tuple[float, float]:
-    """Return the smallest and largest kappa that two raters can have with their proportions.
-
-    Parameters
-    ----------
-    shares : array of float, shape (2, K)
-        Proportions of the categories, by rater.
-
-    Returns
-    -------
-    tuple of float
-        Both.
-    """
-    by_chance = float(shares[0] @ shares[1])
-    # Agreement on a category is at most the smaller proportion, and at least what is left if all
-    # other items of both are different ones.
-    most = np.minimum(*shares).sum()
-    least = np.maximum(0, shares.sum(0) - 1).sum()
-    return (float(least) - by_chance) / (1 - by_chance), (float(most) - by_chance) / (1 - by_chance)
 
 
 def cantor_error(kappa: float, shares: Array) -> float:
@@ -265,4 +244,4 @@ def half_width(goal: Goal) -> float:
 
 
 def _critical(goal: Goal) -> float:
-    return float(chdtri(1, 2 * (1 - goal.prob) / goal.tails))
+    return float(chdtri(1, 2 * goal.error_rate))

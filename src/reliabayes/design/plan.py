@@ -1,69 +1,14 @@
-"""What a planned study is to find out, and formulas for its size."""
+"""What a way to plan a study provides, and what such ways share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
-from scipy.special import ndtri
-
-from reliabayes.arrays import Array
+from reliabayes.design.goal import Goal
 
 MOST_ITEMS = 10**7  # beyond which no study is looked for
-
-
-@dataclass(frozen=True, kw_only=True)
-class Goal:
-    """What a study is planned for.
-
-    Attributes
-    ----------
-    value : float
-        The coefficient that is expected.
-    raters : int
-        Number of raters of each item.
-    null : float or None
-        The value that is to be rejected.
-    lower, upper : float or None
-        Limits that the interval is to keep within.
-    width : float or None
-        Width that the interval is to have.
-    power : float
-        Probability of rejecting the null value.
-    prob : float
-        Nominal coverage of the interval, or 1 less the error rate of the test.
-    tails : {1, 2}
-        Whether departures in both directions count.
-    bias, agree : float
-        For differences of two raters: their mean, and the proportion between the limits.
-    shares : array of float, shape (2, K)
-        Proportions of the categories, by rater.
-    """
-
-    value: float
-    raters: int
-    null: float | None
-    lower: float | None
-    upper: float | None
-    width: float | None
-    power: float
-    prob: float
-    tails: int
-    bias: float
-    agree: float
-    shares: Array
-
-    @property
-    def critical(self) -> float:
-        """Quantile of the normal distribution beyond which the test rejects."""
-        return float(ndtri(1 - (1 - self.prob) / self.tails))
-
-    @property
-    def distance(self) -> float:
-        """Standard errors between the two values that give the power."""
-        return self.critical + float(ndtri(self.power))
 
 
 class Method(Protocol):

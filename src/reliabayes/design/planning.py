@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from reliabayes.arrays import Array
 from reliabayes.design.differences import JanShieh, Shieh
+from reliabayes.design.goal import Goal, Prevalence, What
 from reliabayes.design.iccs import Bonett, BonettWright, Walter
-from reliabayes.design.kappas import CANTOR, FIT, FLACK, possible_kappas
-from reliabayes.design.plan import Goal, Method, rounded_up
-
-What = Literal["kappa", "icc", "alpha", "limits"]
-MethodName = Literal["cantor", "flack", "chi-squared"]
-Prevalence = float | Sequence[float] | Sequence[Sequence[float]]
+from reliabayes.design.kappas import CANTOR, FIT, FLACK
+from reliabayes.design.plan import Method, rounded_up
+from reliabayes.results.settings import whole_number
 
 OF_KAPPAS: dict[str, Method] = {each.name: each for each in (CANTOR, FLACK, FIT)}
 OF_ICCS: dict[str, Method] = {"walter": Walter(), "bonett": Bonett()}
 OF_ICCS["presize"] = Bonett("presize", correction=-1.0)
-MOST_RATERS, MOST_CATEGORIES = 6, 5  # of chi-squared, as far as it was published and checked
-ROUNDING = 1e-9
+ANY_WIDTH = 1e-9  # for limits, which a width does not change
 
 
 @dataclass(frozen=True)
@@ -40,8 +35,6 @@ class StudySize:
         Where that was published.
     exact : float
         The number before rounding.
-    what : str
-        The coefficient.
     goal : Goal
         What the study is to find out.
     asked : str or None
@@ -52,7 +45,6 @@ class StudySize:
     method: str
     doi: str
     exact: float
-    what: What
     goal: Goal
     asked: str | None
 
@@ -78,8 +70,8 @@ class StudySize:
             Index raters; columns items, and ratings, their product.
         """
         numbers = list(raters)
-        goals = [replace(self.goal, raters=_whole("raters", each, 2)) for each in numbers]
-        needed = [_sized(self.what, each, self.asked).items for each in goals]
+        goals = [replace(self.goal, raters=each) for each in numbers]
+        needed = [_sized(each, self.asked).items for each in goals]
         index = pd.Index(numbers, name="raters")
         return pd.DataFrame({"items": needed, "ratings": np.multiply(needed, numbers)}, index)
 
@@ -181,15 +173,27 @@ def items_needed(
     >>> needed.table(raters=[2, 3])["items"].to_dict()
     {2: 36, 3: 24}
     """
-    goal = _goal(
-        what, value, raters, null, width, lower, upper, power, prob, tails, prevalence, bias, agree
+    goal = Goal(
+        what=what,
+        value=value,
+        raters=raters,
+        null=null,
+        width=width,
+        lower=lower,
+        upper=upper,
+        power=power,
+        prob=prob,
+        tails=tails,
+        prevalence=prevalence,
+        bias=bias,
+        agree=agree,
     )
     wanted = {"null": null, "width": width, "lower and upper": lower if upper is None else upper}
     given = [name for name, each in wanted.items() if each is not None]
     if len(given) != 1:
         found = " and ".join(given) or "none of them"
         raise ValueError(f"one of null, width, and lower or upper must be given, not {found}.")
-    return _sized(what, goal, method)
+    return _sized(goal, method)
 
 
 def power(
@@ -236,12 +240,22 @@ def power(
     >>> round(rb.design.power("icc", items=36, value=0.75, null=0.5, tails=1), 3)
     0.806
     """
-    goal = _goal(
-        what, value, raters, null, None, lower, upper, None, prob, tails, prevalence, bias, agree
+    goal = Goal(
+        what=what,
+        value=value,
+        raters=raters,
+        null=null,
+        lower=lower,
+        upper=upper,
+        prob=prob,
+        tails=tails,
+        prevalence=prevalence,
+        bias=bias,
+        agree=agree,
     )
     if what != "limits" and null is None:
         raise ValueError("null must be given: power is the probability of rejecting it.")
-    return _method(what, goal, method).power(goal, _whole("items", items, 3))
+    return _method(goal, method).power(goal, whole_number("items", items, least=3))
 
 
 def width(
@@ -339,41 +353,48 @@ def limits(
     >>> round(lower, 2)
     0.61
     """
-    any_width = 1e-9
-    goal = _goal(
-        what, value, raters, None, any_width, None, None, None, prob, tails, prevalence, bias, agree
+    goal = Goal(
+        what=what,
+        value=value,
+        raters=raters,
+        prob=prob,
+        tails=tails,
+        prevalence=prevalence,
+        bias=bias,
+        agree=agree,
+        width=ANY_WIDTH,
     )
-    lower, upper = _method(what, goal, method).limits(goal, _whole("items", items, 3))
+    lower, upper = _method(goal, method).limits(goal, whole_number("items", items, least=3))
     return float(lower), float(upper)
 
 
-def _sized(what: What, goal: Goal, method: str | None) -> StudySize:
-    chosen = _method(what, goal, method)
+def _sized(goal: Goal, method: str | None) -> StudySize:
+    chosen = _method(goal, method)
     exact = chosen.items(goal)
-    return StudySize(rounded_up(exact), chosen.name, chosen.doi, float(exact), what, goal, method)
+    return StudySize(rounded_up(exact), chosen.name, chosen.doi, float(exact), goal, method)
 
 
-def _method(what: What, goal: Goal, name: str | None) -> Method:
+def _method(goal: Goal, name: str | None) -> Method:
     """The method of a name, or the default."""
-    known, default = _methods(what, goal)
+    known, default = _methods(goal)
     if name is None:
         return known[default]
     if name not in known:
-        raise ValueError(f"method must be one of {', '.join(known)} for {what!r}, not {name!r}.")
-    chosen = known[name]
-    if what == "kappa":
+        what = repr(goal.what)
+        raise ValueError(f"method must be one of {', '.join(known)} for {what}, not {name!r}.")
+    if goal.what == "kappa":
         _check_kappa_method(name, goal)
-    return chosen
+    return known[name]
 
 
-def _methods(what: What, goal: Goal) -> tuple[dict[str, Method], str]:
-    if what == "kappa":
+def _methods(goal: Goal) -> tuple[dict[str, Method], str]:
+    if goal.what == "kappa":
         if goal.null is None or goal.raters > 2:
             return OF_KAPPAS, "chi-squared"
         return OF_KAPPAS, "cantor" if goal.shares.shape[1] == 2 else "flack"
-    if what == "icc":
+    if goal.what == "icc":
         return OF_ICCS, "bonett" if goal.null is None else "walter"
-    if what == "alpha":
+    if goal.what == "alpha":
         return {"bonett-wright": BonettWright()}, "bonett-wright"
     return {"shieh": Shieh(), "jan-shieh": JanShieh()}, "jan-shieh" if goal.width else "shieh"
 
@@ -395,130 +416,3 @@ def _check_kappa_method(name: str, goal: Goal) -> None:
             'method "chi-squared" supposes that raters have the same proportions; these differ. '
             'Pass "cantor" or "flack".'
         )
-
-
-def _goal(
-    what: What,
-    value: float,
-    raters: int,
-    null: float | None,
-    width: float | None,
-    lower: float | None,
-    upper: float | None,
-    power: float | None,
-    prob: float,
-    tails: int,
-    prevalence: Prevalence | None,
-    bias: float,
-    agree: float,
-) -> Goal:
-    """The goal, if all arguments are in range."""
-    if what not in get_args(What):
-        raise ValueError(f"what must be one of {', '.join(get_args(What))}, not {what!r}.")
-    _within("prob", prob, 0, 1)
-    _within("agree", agree, 0, 1)
-    if tails not in (1, 2):
-        raise ValueError(f"tails must be 1 or 2, not {tails!r}.")
-    tails = 1 if null is None and width is None and (lower is None) != (upper is None) else tails
-    wanted = 0.8 if power is None else power
-    _within("power", wanted, (1 - prob) / tails, 1)
-    shares = _shares(prevalence, raters)
-    if what == "limits":
-        _check_differences(value, raters, null, width, lower, upper)
-    else:
-        _check_coefficient(what, value, raters, null, width, lower, upper, shares)
-    return Goal(
-        value=float(value),
-        raters=_whole("raters", raters, 2),
-        null=null,
-        lower=lower,
-        upper=upper,
-        width=width,
-        power=wanted,
-        prob=prob,
-        tails=tails,
-        bias=bias,
-        agree=agree,
-        shares=shares,
-    )
-
-
-def _check_differences(
-    sd: float,
-    raters: int,
-    null: float | None,
-    width: float | None,
-    lower: float | None,
-    upper: float | None,
-) -> None:
-    _within("value", sd, 0, np.inf)
-    if null is not None or raters != 2:
-        raise ValueError("limits are of two raters and have no null; pass width, or two bounds.")
-    if width is not None:
-        _within("width", width, 0, np.inf)
-    elif lower is None or upper is None or not lower < upper:
-        raise ValueError(f"lower must be below upper, both bounds; found {lower} and {upper}.")
-
-
-def _check_coefficient(
-    what: What,
-    value: float,
-    raters: int,
-    null: float | None,
-    width: float | None,
-    lower: float | None,
-    upper: float | None,
-    shares: Array,
-) -> None:
-    least = {"kappa": -1.0, "icc": -1 / (raters - 1), "alpha": -np.inf}[what]
-    low, high = (least, 1.0)
-    if what == "kappa":
-        if raters > MOST_RATERS or shares.shape[1] > MOST_CATEGORIES:
-            raise ValueError(
-                f"kappas are planned for up to {MOST_RATERS} raters and {MOST_CATEGORIES} "
-                f"categories; found {raters} and {shares.shape[1]}."
-            )
-        low, high = possible_kappas(shares)
-    for name, each in (("value", value), ("null", null)):
-        if each is not None and not (low < each < 1 and each <= high + ROUNDING):
-            why = " of raters with these proportions" if what == "kappa" else ""
-            last = "below 1" if high >= 1 else f"at most {high:.4g}"
-            raise ValueError(f"{name} must be above {low:.4g} and {last}{why}; found {each}.")
-    if null is not None and null == value:
-        raise ValueError(f"null must differ from value; both are {value}.")
-    if width is not None:
-        _within("width", width, 0, 2 * min(value - low, 1 - value) if what == "kappa" else np.inf)
-    if lower is not None and not low < lower < value:
-        raise ValueError(f"lower must be above {low:.4g} and below value, {value}; found {lower}.")
-    if upper is not None and not value < upper < 1:
-        raise ValueError(f"upper must be above value, {value}, and below 1; found {upper}.")
-
-
-def _shares(prevalence: Prevalence | None, raters: int) -> Array:
-    """(2, K) proportions of the categories, by rater."""
-    given = np.asarray(0.5 if prevalence is None else prevalence, np.float64)
-    if given.ndim == 0:
-        given = np.array([given, 1 - given])
-    is_by_rater = given.shape == (2,) and abs(given.sum() - 1) > ROUNDING and raters == 2
-    if is_by_rater:
-        given = np.column_stack([given, 1 - given])
-    shares = np.broadcast_to(given, (2, given.shape[-1])) if given.ndim < 3 else given
-    is_right = shares.ndim == 2 and shares.shape[1] > 1 and ((shares > 0) & (shares < 1)).all()
-    if not is_right or not np.allclose(shares.sum(1), 1):
-        raise ValueError(
-            "prevalence must be a proportion between 0 and 1, or those of all categories, which "
-            f"sum to 1; found {prevalence!r}."
-        )
-    return shares
-
-
-def _within(name: str, value: float, low: float, high: float) -> None:
-    if not low < value < high:
-        limit = "" if np.isinf(high) else f" and below {high:.4g}"
-        raise ValueError(f"{name} must be above {low:.4g}{limit}; found {value}.")
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number from {least}; found {value!r}.")
-    return int(value)
