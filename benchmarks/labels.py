@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -84,7 +84,11 @@ class Crowd:
         gold = self.gold.where(self.gold.index.isin(items[given]))
         frame = self.frame.assign(gold=self.frame["item"].map(gold))
         ratings = rb.Ratings.from_frame(
-            frame, scale="nominal", categories=self.categories, gold="gold" if known else None
+            frame,
+            scale="nominal",
+            categories=self.categories,
+            gold="gold" if known else None,
+            replicates="keep",
         )
         return ratings, items.delete(given)
 
@@ -195,29 +199,33 @@ def _covers(limits: pd.DataFrame, true: pd.Series[float]) -> float:
     return float(((limits["lower"] <= true) & (true <= limits["upper"])).mean())
 
 
-def rows(chosen: list[str]) -> Iterator[dict[str, Any]]:
-    """A row for each set and method."""
-    for name, title in SETS.items():
-        of = crowd(name)
-        for method in chosen:
-            if len(of.frame) <= SLOW.get(method, np.inf):
-                found = {"set": title, "method": method, **measured(METHODS[method], of)}
-                print(pd.Series(found).to_frame().T.to_csv(header=False), end="", flush=True)
-                yield found
+def rows(name: str, chosen: list[str]) -> pd.DataFrame:
+    """A row for each of the methods chosen, of a set."""
+    of, found = crowd(name), []
+    for method in chosen:
+        if len(of.frame) <= SLOW.get(method, np.inf):
+            found.append({"set": SETS[name], "method": method, **measured(METHODS[method], of)})
+            print({key: value for key, value in found[-1].items() if value == value}, flush=True)
+    return pd.DataFrame(found)
 
 
-def main() -> None:
-    """Measure, and replace the rows of ``labels.csv`` of the methods measured."""
-    chosen = sys.argv[1:] or list(METHODS)
-    if any(name.startswith("crowd-kit") for name in chosen):
-        importlib.import_module("crowdkit.aggregation")  # takes a second, which is not the method's
-    found = pd.DataFrame(rows(chosen))
+def keep(found: pd.DataFrame) -> None:
+    """Replace the rows of ``labels.csv`` that are of the same sets and methods."""
     if RESULTS.exists():
-        kept = pd.read_csv(RESULTS)
-        found = pd.concat([kept[~kept["method"].isin(chosen)], found])
+        found = pd.concat([pd.read_csv(RESULTS), found])
+    found = found.drop_duplicates(["set", "method"], keep="last")
     for column, order in (("set", SETS.values()), ("method", METHODS)):
         found[column] = pd.Categorical(found[column], list(order))
     found.sort_values(["set", "method"]).round(4).to_csv(RESULTS, index=False)
+
+
+def main() -> None:
+    """Measure, set by set."""
+    chosen = sys.argv[1:] or list(METHODS)
+    if any(name.startswith("crowd-kit") for name in chosen):
+        importlib.import_module("crowdkit.aggregation")  # takes a second, which is not the method's
+    for name in SETS:
+        keep(rows(name, chosen))
 
 
 if __name__ == "__main__":

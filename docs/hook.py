@@ -19,6 +19,7 @@ from docs.generate import (
     files,
     formulas,
     gallery,
+    labels,
     models,
     notebooks,
     reference,
@@ -29,7 +30,7 @@ from docs.generate import (
 FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after ( or before .
 CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 WITH_FILES = (gallery, models, notebooks, reports)
-TEXTS = (models, reference, gallery, files, notebooks, reports, texts)
+TEXTS = (models, reference, gallery, files, notebooks, reports, texts, labels)
 
 
 def on_config(config: MkDocsConfig) -> None:

@@ -38,7 +38,7 @@ def majority_vote(
 
     A vote has no uncertainty: its share is no probability that the category is true. Models such as
     `RaterTAP` and `DawidSkene` estimate that, together with the accuracy of each rater; the page
-    "Choosing" compares their accuracy and calibration with those of votes.
+    "Labels of ten crowds" compares their accuracy and calibration with those of votes.
 
     Parameters
     ----------
