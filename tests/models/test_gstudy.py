@@ -250,3 +250,8 @@ def evaluate(model: rb.GStudy, ratings: rb.Ratings, sd: Array) -> tuple[float, A
     table = program.log_prob({"sd": sd.tolist()}, data=model.stan_data(ratings), sig_figs=17)
     value, *gradient = table.iloc[0]
     return float(value), np.array(gradient)
+
+
+def test_a_design_that_ends_with_the_object_of_measurement_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'rater', which is nested .* pass design='item'"):
+        rb.GStudy(design="rater:item")

@@ -114,6 +114,7 @@ class GStudy(NormalModel[Any]):  # of an `EffectsProblem` or, of categories, a `
         if self.prior_mean is not None and not isinstance(self.prior_mean, Normal):
             raise TypeError(f"prior_mean must be a Normal, not {self.prior_mean!r}.")
         design = MeasurementDesign.parse(self.design)
+        _require_facets_of_error(design)
         sources_kept(design, self.drop)
         known = [source.name for source in design.sources()]
         for name, _ in single:
@@ -175,3 +176,16 @@ class GStudy(NormalModel[Any]):  # of an `EffectsProblem` or, of categories, a `
     ) -> pd.DataFrame:
         """Effects of the levels of a facet, with those of the levels that it is nested in."""
         return self.normal_family.effects_of_levels(posterior, facet, prob, rng)
+
+
+def _require_facets_of_error(design: MeasurementDesign) -> None:
+    """Refuse a design whose first facet, the object of measurement, is nested in all others."""
+    object_, *others = design.facets
+    if others and design.measured == design.whole:
+        outermost = " x ".join(repr(name) for name in others if not design.nested[name])
+        raise ValueError(
+            f"the object of measurement comes first in a design, and all else is error; in "
+            f"{design.text!r} it is {object_!r}, which is nested in all other facets, so that "
+            f"nothing is left. To measure {outermost}, pass design={outermost}: the residual is "
+            f"then the variance of each {object_} within {outermost}."
+        )
