@@ -404,3 +404,14 @@ def test_invalid_options_are_refused(options: dict[str, str], message: str) -> N
 
     with pytest.raises(ValueError, match=message):
         ratings.agreement(**options)  # type: ignore[arg-type]
+
+
+def test_intervals_of_two_raters_say_that_they_hold_for_these() -> None:
+    two, three = (Ratings.from_wide(simulated(n)[:40], scale="nominal") for n in (2, 3))
+
+    table = two.agreement()
+
+    assert table.loc["alpha (nominal)", "over"] == "items, these raters"
+    assert "for these raters)" in table.attrs["finding"]
+    assert two.agreement(over="items").loc["alpha (nominal)", "over"] == "items"
+    assert three.agreement().loc["alpha (nominal)", "over"] == "both"

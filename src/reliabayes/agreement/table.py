@@ -44,6 +44,7 @@ UNCORRECTED = "percent agreement"  # for chance; begins the labels of such coeff
 SHARES = "alpha (nominal), shares of votes"
 OF_SEVERAL = (SHARES, "ICC(1,k)")  # reliability of aggregates, of which one rater has none
 WITHIN_IN_PARTS = "Agreement within raters needs all ratings in memory and is left out."
+OF_TWO = "items, these raters"  # where two raters leave no other interval
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -90,7 +91,8 @@ def agreement_table(
     -------
     DataFrame
         Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``),
-        over, method and, with a guideline, word. ``attrs["finding"]`` is a sentence;
+        over, method and, with a guideline, word. By default, intervals with two raters hold for
+        these and other items, and over says so. ``attrs["finding"]`` is a sentence;
         ``attrs["pairs"]`` says which pairs of ratings are compared if raters rated items more than
         once, and is empty otherwise.
     """
@@ -118,6 +120,9 @@ def agreement_table(
         )
     for part in ("over", "method"):
         table[part] = [getattr(intervals.get(label), part, "") for label in table.index]
+    is_default = over is None and method is None
+    if is_default and example.n_raters == 2 and not example.anonymous_raters:
+        table["over"] = table["over"].replace("items", OF_TWO)
     if guideline is not None:
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
@@ -159,7 +164,8 @@ def _in_words(table: pd.DataFrame, name: str, level: str) -> str:
     found = f"{row['value']:.2f}"
     if np.isfinite(row[f"lower_{level}"]):
         limits = f"{row[f'lower_{level}']:.2f} to {row[f'upper_{level}']:.2f}"
-        found += f" ({level}% interval {limits})"
+        who = ", for these raters" if row["over"] == OF_TWO else ""
+        found += f" ({level}% interval {limits}{who})"
     return found
 
 
