@@ -138,6 +138,8 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
         print_message(fitted)
         return
     found, settings = fitted.diagnostics(), fitted.settings
+    if fitted.near_chance:
+        print_message(fitted.near_chance)
     if fitted.readings:
         print_message(" ".join([modes_in_words(settings.modes), *fitted.readings]))
     own = ""

@@ -59,6 +59,7 @@ from reliabayes.results.modes import (
     modes_in_words,
     table_of_modes,
 )
+from reliabayes.results.near_chance import near_chance
 from reliabayes.results.new_rater import covariates_of_new_rater, table_of_new_rater
 from reliabayes.results.plan import Plan
 from reliabayes.results.posterior import Posterior
@@ -220,6 +221,12 @@ class Fit:
         if isinstance(self.model, HasPanel):  # which says how they err
             return None
         return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
+
+    @cached_property
+    def near_chance(self) -> str:
+        """What it means that raters are hardly better than chance; empty if they are better."""
+        is_panel = isinstance(self.model, HasPanel)  # which says what is determined
+        return "" if is_panel else near_chance(self.quantities, self.ratings)
 
     def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """How far quantities depend on the priors of standard deviations and of probabilities.
@@ -1225,7 +1232,7 @@ class Fit:
             said = [self.shared_errors.caution, *said]
         if modes := modes_in_words(self.settings.modes):
             said = [modes, "fit.modes says how they differ.", *said]
-        return " ".join(filter(None, said))
+        return " ".join(filter(None, [self.near_chance, *said]))
 
     @cached_property
     def _convergence(self) -> Convergence:

@@ -40,6 +40,11 @@ from reliabayes.results.shared_errors import SharedErrors
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
+UNSEEN = (
+    "Ratings alone show neither items that mislead most raters nor that the few raters who differ "
+    "are right: have an expert answer a random part of the items (gold)."
+)
+
 
 def true_categories_answer(
     fit: Fit, prob: float, labels: Labels, misfit: Sequence[str] = (), details: bool = True
@@ -74,6 +79,8 @@ def true_categories_answer(
     claims = [*found, trust, *others]
     if misfit and not unknown:
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
+    if unknown and fit.near_chance:
+        return _of_chance(fit, correct, prob)
     shared = fit.shared_errors if unknown else None
     if shared is not None and shared.are_clear:
         return _of_shared_errors(shared, fit)
@@ -85,7 +92,7 @@ def true_categories_answer(
         share = f"{math.floor(100 * trusted / unknown)}%"
         certain = f"of labels are at least {SURE:.0%} likely"
         figures.append(Figure(certain, share, f"{trusted:,} of {unknown:,}"))
-    number, against_gold = None, None
+    number, against_gold = None, UNSEEN if unknown == labels.items else None
     if not fit.model.conditional:
         number = fit.raters_needed(accuracy=SURE).values.ravel()
         figures.append(_needed_figure(number, prob))
@@ -143,6 +150,16 @@ def _trust(labels: Labels) -> str:
     if not trusted:
         return f"Trust none of the {total:,} {which} yet: none is {sure[1:-1]}"
     return f"Trust {trusted:,} of {total:,} {which} {sure}; have a person look at {rest}"
+
+
+def _of_chance(fit: Fit, correct: Array, prob: float) -> Answer:
+    """That the prior decides what is true, where raters are hardly better than chance."""
+    claim = Claim(
+        "Do not trust these labels yet: raters are near chance, and the prior decides",
+        fit.near_chance.rstrip("."),
+    )
+    figure = percentage_figure(f"of ratings {_equal(fit)}, by the prior", correct, prob)
+    return Answer((claim,), (figure,), ())
 
 
 def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
