@@ -281,8 +281,11 @@ def test_people_who_never_met_are_not_checked() -> None:
     late = table["item"].str[3:].astype(int) >= 20
     is_gone = ((table["rater"] == "person 1") & late) | ((table["rater"] == "person 2") & ~late)
 
-    said = small(table[~is_gone]).checks()
+    study = small(table[~is_gone])
 
+    said = study.checks()
+
+    assert study.rates()["people_only"].notna().all()
     assert said[0] == (
         "person 1 and person 2 never rated the same answer, so that their agreement is not checked."
     )

@@ -56,6 +56,7 @@ ORDER = (
 )
 # Methods that users look for where they are: each imports what lies above it.
 DOORS = {
+    ("judge_study", "html_report"),
     ("ratings.ratings", "agreement"),
     ("partitions.dataset", "agreement"),
     ("results.fit", "html_report"),

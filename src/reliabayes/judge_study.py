@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ import pandas as pd
 from reliabayes.agreement.judging import position
 from reliabayes.errors import SamplingError
 from reliabayes.families.judges.checking import agreement_in_words, judges_in_words
+from reliabayes.families.judges.conclusions import Conclusions, answerable
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.missing import missing_answers, warning_of_missing
 from reliabayes.families.judges.problem import PanelProblem
@@ -21,11 +23,10 @@ from reliabayes.families.judges.requirements import Requirement, Verdict
 from reliabayes.families.judges.results import PanelResults
 from reliabayes.models.judge_panel import JudgePanel
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.coding import coded_fields, coded_table
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
-from reliabayes.wording import joined, named
 
-LEAST_PEOPLE = 3  # whose agreement a judge is compared with
 MORE = 4  # times as many draws where the outcome of a requirement depends on which are drawn
 MOST_DRAWS = 16_000  # of a chain
 
@@ -84,7 +85,8 @@ class JudgeStudy:
         is_person = self.problem.roles.is_person
         if not is_person.any():
             return None
-        people = self.ratings.subset(raters=self.ratings.raters[is_person])
+        rows = np.flatnonzero(is_person[self.ratings.rater])
+        people = Ratings(**coded_fields(coded_table(self.ratings).take(rows)))  # of one, or apart
         human = tuple(people.raters)
         return JudgePanel(**{**vars(self.model), "human": human, "family": ()}).fit(
             people, **self.arguments
@@ -230,54 +232,57 @@ class JudgeStudy:
 
     def answerable(self) -> tuple[str, str]:
         """What the answers can tell of systems, and of judges, in two sentences; costs no fit."""
-        found, groups = self.identified(), self.problem.size("group")
-        rates = [
-            name
-            for name, verdict in (
-                ("ratings by people", found.people_rate), ("true categories", found.truth)
-            )
-            if verdict != "no"
-        ]  # fmt: skip
-        if not rates:
-            systems = f"These files cannot answer whether a system is better: {found.why}"
-        elif groups < 2:
-            systems = (
-                "These files have one system, or no column that names them, so that none is "
-                f"compared; the rates of {joined(rates)} can be told."
-            )
-        else:
-            systems = (
-                f"These files can answer whether a system is better: the rates of {joined(rates)} "
-                f"of {groups} systems can be told{self._but_for_unlabelled}."
-            )
-        people, judges = int(self.problem.roles.is_person.sum()), self.problem.size("judge")
-        if not judges:
-            return systems, "They have no judges."
-        if people >= LEAST_PEOPLE:
-            return systems, (
-                f"They can answer whether a judge may stand in for a person: {people} people can "
-                "be compared with each other and with it."
-            )
-        return systems, (
-            "They cannot answer whether a judge may stand in for a person: each is compared with "
-            f"the agreement of the others, which takes {LEAST_PEOPLE} people, and there "
-            f"{'is' if people == 1 else 'are'} {people}."
-        )
+        return answerable(self.ratings, self.problem, self.identified())
 
-    @property
-    def _but_for_unlabelled(self) -> str:
-        """That nobody labelled answers of some groups, if so."""
-        labelled = self.problem.group[
-            self.ratings.item[self.problem.roles.is_person[self.ratings.rater]]
-        ]
-        names = self.problem.coords["group"]
-        without = [str(name) for at, name in enumerate(names) if at not in set(labelled.tolist())]
-        if not without or not len(labelled):
-            return ""
-        return (
-            f", but no person labelled answers of {named(without)}, where judges are taken to err "
-            "as elsewhere"
-        )
+    def answers(
+        self, *, good: Any = None, epsilon: float = 0.1, prob: float = 0.9
+    ) -> tuple[str, str]:
+        """Which system is better, and which judge may stand in for a person, in two sentences.
+
+        A question is decided if its answer has a probability of 0.95. If the ratings cannot answer
+        it, the sentence says so, as that of `answerable` does.
+
+        Parameters
+        ----------
+        good : object, optional
+            The category that a better system has more often. By default the second of two, unless
+            its name says that it is the worse one, such as "incorrect"; of more categories that are
+            numbers, their mean counts.
+        epsilon : float, default 0.1
+            What a person costs more than a judge, as of `PanelResults.replaceable`.
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        tuple of two str
+
+        Raises
+        ------
+        ValueError
+            It is not known which category is good.
+        """
+        return self.conclusions(good=good, epsilon=epsilon, prob=prob).sentences
+
+    def conclusions(self, **options: Any) -> Conclusions:
+        """What both answers are based on; options are those of `answers`."""
+        return Conclusions(self.results, **options)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write an HTML report of the study, whose first two sentences answer both questions.
+
+        Parameters
+        ----------
+        path : path-like
+            Of the page, which appears whole or not at all.
+        **options : Any
+            As for `reliabayes.html_report.judge_page.judge_report`: ``require``, requirements to
+            decide; ``good``, ``epsilon`` and ``prob`` as of `answers`; ``title``, ``source``,
+            ``command`` and ``date``.
+        """
+        from reliabayes.html_report.judge_page import judge_report
+
+        judge_report(self, path, **options)
 
     def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
         """How often two people agree, and should; see `PanelResults.people_agreement`."""
@@ -294,7 +299,12 @@ class JudgeStudy:
     @property
     def cautions(self) -> list[str]:
         """What to know before any number: who is who, what is determined, and what is missing."""
-        found = [self.problem.roles.how, self.identified().why]
+        return [self.problem.roles.how, self.identified().why, *self.warnings]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Repeated labels that were left out, and unequal shares of missing answers."""
+        found = []
         if self.problem.n_dropped:
             found.append(
                 f"{self.problem.n_dropped} ratings repeat a person's rating of an item; a person "

@@ -51,9 +51,17 @@ def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
     ]
     xml, markdown = tmp_path / "judge.xml", tmp_path / "summary.md"
 
-    result = run(*files, *requirements, "--junit-xml", xml, "--summary", markdown)
+    page = tmp_path / "judge.html"
+    outputs = ["--junit-xml", xml, "--summary", markdown, "--report", page]
+
+    result = run(*files, *requirements, *outputs)
 
     assert result.exit_code == 3
+    html = page.read_text()
+    assert '<h1 id="headline">It is undecided whether v' in html
+    assert all(
+        text.replace(">", "&gt;").replace("<", "&lt;") in html for text in requirements[1::2]
+    )
     lines = result.stdout.splitlines()
     assert [line.split(": ")[1].split(",")[0] for line in lines] == [
         "supported",

@@ -14,6 +14,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.html_report import fits
 from tests.chromium import launched, violations
+from tests.html_report.test_judge_report import clear
 from tests.html_report.test_report import (
     IMAGE,
     SCRIPT,
@@ -70,6 +71,7 @@ PAGES: dict[str, Callable[[], Any]] = {
     "pools": pools,
     "three_pools": three_pools,
     "categories": categories,
+    "judges": clear,
     "two_models": lambda: {"DS": categories(), "again": categories()},
 }
 
@@ -82,6 +84,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     @cache
     def make(name: str) -> Path:
         given = PAGES[name]()
+        if isinstance(given, rb.JudgeStudy):
+            given.report(folder / f"{name}.html")
+            return folder / f"{name}.html"
         first = given if isinstance(given, rb.Fit) else given["DS"]
         rb.report(first.ratings, given, folder / f"{name}.html")
         return folder / f"{name}.html"

@@ -97,7 +97,16 @@ def judge(
         typer.Option(metavar="OUT.md", help="Append verdicts as Markdown to a file."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="OUT.html", help="Write a report of the fit.")
+        Path | None,
+        typer.Option(metavar="OUT.html", help="Write a report, which begins with both answers."),
+    ] = None,
+    good: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CATEGORY",
+            help="Rating that the better system has more often, for the report; by default the "
+            "second of two, unless its name says that it is the worse one.",
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option(parser=seed_of, metavar=METAVAR, help="Seed of the sampler.")
@@ -134,7 +143,8 @@ def judge(
         for said in study.checks():
             print_message(said)
     if targets["report"] is not None:
-        study.fit.report(str(targets["report"]), title="May these judges be trusted?")
+        source = {"files": ", ".join(map(str, (*asked.files, *asked.human)))}
+        study.report(targets["report"], require=asked.require, good=good, source=source)
     if targets["junit"] is not None:
         write_text(_junit(verdicts), targets["junit"])
     if summary is not None:

@@ -68,12 +68,15 @@ class ReportFit:
         The fit with all draws.
     options : Options
         Options of the report.
+    given : Answer, optional
+        Its answer, where another question was asked than the one that its model is made for.
     """
 
     name: str
     number: int
     fit: Fit
     options: Options
+    given: Answer | None = None
 
     @property
     def is_in_parts(self) -> bool:
@@ -114,6 +117,8 @@ class ReportFit:
     @cached_property
     def answer(self) -> Answer:
         """The answer in words and numbers."""
+        if self.given is not None:
+            return self.given
         return answer(
             self.fit,
             prob=self.options.prob,
@@ -125,6 +130,8 @@ class ReportFit:
     @property
     def lead_plot(self) -> Callable[[], Axes] | None:
         """What draws the picture below the verdict; None if there is none that suits."""
+        if self.given is not None:
+            return None
         found, prob = self.fit.quantities, self.options.prob
         if self.fit.shared_errors is not None and self.fit.shared_errors.are_clear:
             return None  # it would compare raters by what is in doubt

@@ -98,7 +98,7 @@ def report(
         data(ratings, source or {}, prob),
         method(ordered, command, prob),
     ]
-    html = _page(
+    html = rendered(
         title=title,
         date=date,
         size=_size(ordered[0].fit.ratings, ratings),
@@ -155,8 +155,18 @@ def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:
     return sorted(fits, key=lambda each: order.index(each.name))
 
 
-def _page(**content: Any) -> str:
-    """The page as HTML; names chosen by users are escaped."""
+def rendered(**content: Any) -> str:
+    """The page as HTML; names chosen by users are escaped.
+
+    Parameters
+    ----------
+    **content : Any
+        What `page.html` shows.
+
+    Returns
+    -------
+    str
+    """
     style = "\n".join(map(text_of, ("answer.css", "page.css")))
     script = text_of("page.js")
     html: str = template("page.html").render(

@@ -104,6 +104,13 @@ def agreement_in_words(table: pd.DataFrame) -> list[str]:
     return [*said, f"People agree pair by pair as the model has it; at the most apart, {numbers}."]
 
 
+def disagrees(table: pd.DataFrame) -> bool:
+    """Whether two people agree clearly more, or less, often than the model has it."""
+    if table.empty or not table["items"].any():
+        return False
+    return bool(((table["pr_less"] - 0.5).abs() > EXTREME - 0.5).any())
+
+
 def judges_in_words(posterior: Posterior[PanelProblem]) -> list[str]:
     """Judges that carry no information, or are worse than chance, in sentences."""
     problem, ratings = posterior.problem, posterior.ratings_in_memory
