@@ -26,6 +26,20 @@ def test_design_compares_numbers_of_raters() -> None:
     assert [line.split() for line in found.stdout.splitlines()[1:3]] == [["2", "36"], ["3", "24"]]
 
 
+def test_coefficients_without_a_formula_are_simulated() -> None:
+    goal = ["design", "gwet-ac1", "--value", ".7", "--width", ".3", "--prevalence", ".2"]
+
+    found = CliRunner().invoke(app, [*goal, "--replicates", "50", "--seed", "1"])
+
+    header, row, last = found.stdout.splitlines()
+    assert header.split() == ["raters", "items", "Monte", "Carlo", "error"]
+    raters, items, error = row.split()
+    assert raters == "2"
+    assert 75 < int(items) < 110
+    assert 0 < float(error) < 10
+    assert last == "simulation: 50 studies, seed 1"
+
+
 def test_bad_goals_are_messages() -> None:
     lacking = CliRunner().invoke(app, ["design", "icc", "--value", ".75"])
     words = CliRunner().invoke(

@@ -230,8 +230,14 @@ def test_cantors_items_have_about_the_power_in_simulated_studies(
         ({"raters": 2.5}, "raters must be a whole number from 2, not 2.5"),
         ({"tails": 3}, "tails must be 1 or 2, not 3"),
         ({"method": "cantor", "raters": 3}, "for two raters and two categories; found 3 raters"),
-        ({"method": "walter"}, "method must be one of cantor, flack, chi-squared for 'kappa'"),
-        ({"what": "rho"}, "what must be one of kappa, icc, alpha, limits, not 'rho'"),
+        (
+            {"method": "walter"},
+            "method must be one of cantor, flack, chi-squared, simulation for 'kappa'",
+        ),
+        (
+            {"what": "rho"},
+            "what must be one of kappa, icc, alpha, limits, or a function of .*, not 'rho'",
+        ),
         ({"null": None, "lower": 0.8}, "lower must be above -1 and below value, 0.7; found 0.8"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,16 +12,30 @@ from reliabayes.cli.output import make_table, print_table, print_text
 
 
 class What(StrEnum):
-    """What a study is planned for."""
+    """What a study is planned for; only the first four have formulas."""
 
     kappa = "kappa"
     icc = "icc"
     alpha = "alpha"
     limits = "limits"
+    percent_agreement = "percent-agreement"
+    gwet_ac1 = "gwet-ac1"
+    krippendorff_alpha = "krippendorff-alpha"
+    brennan_prediger = "brennan-prediger"
+    concordance = "concordance"
+    mean_correlation = "mean-correlation"
+    spearman_rho = "spearman-rho"
+    kendall_w = "kendall-w"
+
+
+WITH_FORMULA = {What.kappa, What.icc, What.alpha, What.limits}
 
 
 def design(
-    what: Annotated[What, typer.Argument(help="Coefficient, or limits of agreement.")],
+    what: Annotated[
+        What,
+        typer.Argument(help="Coefficient, or limits of agreement. The first four have formulas."),
+    ],
     value: Annotated[
         float,
         typer.Option(help="Value that is expected; for limits the sd of the differences."),
@@ -43,7 +57,8 @@ def design(
         str | None,
         typer.Option(
             metavar="P,P,...",
-            help="For kappa: proportion of a category, or of each; by default 0.5.",
+            help="Of categories: proportion of one of two, or of each; for kappa 0.5 by default. "
+            "Without it other coefficients are of scores.",
         ),
     ] = None,
     bias: Annotated[float, typer.Option(help="For limits: mean of the differences.")] = 0.0,
@@ -51,14 +66,21 @@ def design(
         float, typer.Option(help="For limits: proportion of differences between them.")
     ] = 0.95,
     method: Annotated[
-        str | None, typer.Option(help="How it is computed; by default what suits.")
+        str | None,
+        typer.Option(help="How it is computed, such as simulation; by default what suits."),
     ] = None,
+    replicates: Annotated[int, typer.Option(min=2, help="Number of simulated studies.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of simulated studies.")] = 0,
 ) -> None:
     """Print how many items a study needs to reject a value, or for an interval of some width."""
     numbers = raters or [2]
+    has_formula = what in WITH_FORMULA
+    about: Any = what.value if has_formula else getattr(rb.agreement, what.name)
+    simulation = rb.design.Simulation(replicates, seed)
+    is_simulated = method == "simulation" or (method is None and not has_formula)
     found = {
         number: rb.design.items_needed(
-            what.value,
+            about,
             value=value,
             raters=number,
             null=null,
@@ -71,16 +93,20 @@ def design(
             prevalence=None if prevalence is None else _proportions(prevalence),
             bias=bias,
             agree=agree,
-            method=method,
+            method=simulation if is_simulated else method,
         )
         for number in numbers
     }
-    table = make_table("raters", "items")
+    table = make_table("raters", "items", *(["Monte Carlo error"] if is_simulated else []))
     for number, size in found.items():
-        table.add_row(str(number), str(size.items))
+        error = [f"{size.error:.2g}"] if is_simulated else []
+        table.add_row(str(number), str(size.items), *error)
     print_table(table)
-    sources = dict.fromkeys(f"{size.method}: {size.doi}" for size in found.values())
-    print_text("\n".join(sources))
+    if is_simulated:
+        print_text(f"simulation: {replicates} studies, seed {seed}")
+    else:
+        sources = dict.fromkeys(f"{size.method}: {size.doi}" for size in found.values())
+        print_text("\n".join(sources))
 
 
 def _proportions(text: str) -> float | list[float]:

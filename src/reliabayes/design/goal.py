@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -10,13 +10,15 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import ndtri
 
+from reliabayes.agreement import Coefficient
 from reliabayes.arrays import Array
+from reliabayes.ratings import Ratings
 from reliabayes.results.settings import whole_number
 
 What = Literal["kappa", "icc", "alpha", "limits"]
+CoefficientFunction = Callable[[Ratings], Coefficient]
 Prevalence = float | Sequence[float] | Sequence[Sequence[float]]
 
-MOST_RATERS, MOST_CATEGORIES = 6, 5  # of chi-squared, as far as it was published and checked
 ROUNDING = 1e-9
 
 
@@ -30,7 +32,7 @@ class Goal:
         An argument is out of range, or raters with these proportions cannot have such a kappa.
     """
 
-    what: What
+    what: What | CoefficientFunction
     value: float
     raters: int = 2
     null: float | None = None
@@ -45,8 +47,12 @@ class Goal:
     agree: float = 0.95
 
     def __post_init__(self) -> None:
-        if self.what not in get_args(What):
-            raise ValueError(f"what must be one of {', '.join(get_args(What))}, not {self.what!r}.")
+        if not (callable(self.what) or self.what in get_args(What)):
+            known = ", ".join(get_args(What))
+            raise ValueError(
+                f"what must be one of {known}, or a function of ratings to a coefficient, not "
+                f"{self.what!r}."
+            )
         _within("prob", self.prob, 0, 1)
         _within("agree", self.agree, 0, 1)
         if self.tails not in (1, 2):
@@ -57,6 +63,28 @@ class Goal:
             _check_differences(self)
         else:
             _check_coefficient(self)
+
+    @property
+    def name(self) -> str:
+        """What the study is about, in a word."""
+        if isinstance(self.what, str):
+            return self.what
+        return getattr(self.what, "__name__", "coefficient")
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether ratings are categories; those of other coefficients are if there are shares."""
+        return self.what == "kappa" or (callable(self.what) and self.prevalence is not None)
+
+    @property
+    def has_test(self) -> bool:
+        """Whether something is to be rejected."""
+        return self.null is not None or (self.what == "limits" and self.width is None)
+
+    @property
+    def middle(self) -> float:
+        """What the interval is around."""
+        return self.bias if self.what == "limits" else self.value
 
     @property
     def error_rate(self) -> float:
@@ -128,14 +156,8 @@ def _check_differences(goal: Goal) -> None:
 
 def _check_coefficient(goal: Goal) -> None:
     value, null, lower, upper = goal.value, goal.null, goal.lower, goal.upper
-    low, high = {"kappa": -1.0, "icc": -1 / (goal.raters - 1), "alpha": -np.inf}[goal.what], 1.0
+    low, high = {"kappa": -1.0, "icc": -1 / (goal.raters - 1)}.get(goal.name, -np.inf), 1.0
     if goal.what == "kappa":
-        size = goal.shares.shape[1]
-        if goal.raters > MOST_RATERS or size > MOST_CATEGORIES:
-            raise ValueError(
-                f"kappas are planned for up to {MOST_RATERS} raters and {MOST_CATEGORIES} "
-                f"categories; found {goal.raters} and {size}."
-            )
         low, high = possible_kappas(goal.shares)
     for name, each in (("value", value), ("null", null)):
         if each is not None and not (low < each < 1 and each <= high + ROUNDING):

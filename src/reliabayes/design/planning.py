@@ -2,82 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-
-import numpy as np
-import pandas as pd
-
-from reliabayes.design.differences import JanShieh, Shieh
-from reliabayes.design.goal import Goal, Prevalence, What
-from reliabayes.design.iccs import Bonett, BonettWright, Walter
-from reliabayes.design.kappas import CANTOR, FIT, FLACK
-from reliabayes.design.plan import Method, rounded_up
+from reliabayes.design.goal import CoefficientFunction, Goal, Prevalence, What
+from reliabayes.design.simulation import Simulation
+from reliabayes.design.study_size import StudySize, chosen
 from reliabayes.results.settings import whole_number
 
-OF_KAPPAS: dict[str, Method] = {each.name: each for each in (CANTOR, FLACK, FIT)}
-OF_ICCS: dict[str, Method] = {"walter": Walter(), "bonett": Bonett()}
-OF_ICCS["presize"] = Bonett("presize", correction=-1.0)
 ANY_WIDTH = 1e-9  # for limits, which a width does not change
 
 
-@dataclass(frozen=True)
-class StudySize:
-    """Number of items that a study needs.
-
-    Attributes
-    ----------
-    items : int
-        The number, rounded up.
-    method : str
-        How it was computed.
-    doi : str
-        Where that was published.
-    exact : float
-        The number before rounding.
-    goal : Goal
-        What the study is to find out.
-    asked : str or None
-        The method that was asked for.
-    """
-
-    items: int
-    method: str
-    doi: str
-    exact: float
-    goal: Goal
-    asked: str | None
-
-    def __repr__(self) -> str:
-        return f"StudySize(items={self.items}, method={self.method!r}, doi={self.doi!r})"
-
-    def __int__(self) -> int:
-        return self.items
-
-    def table(self, raters: Iterable[int]) -> pd.DataFrame:
-        """Return the number of items with other numbers of raters.
-
-        The method is the one that was asked for, or else the default for each number.
-
-        Parameters
-        ----------
-        raters : iterable of int
-            Numbers of raters of each item.
-
-        Returns
-        -------
-        DataFrame
-            Index raters; columns items, and ratings, their product.
-        """
-        numbers = list(raters)
-        goals = [replace(self.goal, raters=each) for each in numbers]
-        needed = [_sized(each, self.asked).items for each in goals]
-        index = pd.Index(numbers, name="raters")
-        return pd.DataFrame({"items": needed, "ratings": np.multiply(needed, numbers)}, index)
-
-
 def items_needed(
-    what: What,
+    what: What | CoefficientFunction,
     *,
     value: float,
     raters: int = 2,
@@ -91,7 +25,7 @@ def items_needed(
     prevalence: Prevalence | None = None,
     bias: float = 0.0,
     agree: float = 0.95,
-    method: str | None = None,
+    method: str | Simulation | None = None,
 ) -> StudySize:
     r"""Return the number of items that a study of agreement needs.
 
@@ -100,14 +34,16 @@ def items_needed(
 
     Parameters
     ----------
-    what : {"kappa", "icc", "alpha", "limits"}
+    what : {"kappa", "icc", "alpha", "limits"} or callable
         Cohen's kappa, or Fleiss' of several raters; the ICC of single ratings; Cronbach's alpha,
-        whose ``raters`` are questions; or limits of agreement of two raters.
+        whose ``raters`` are questions; or limits of agreement of two raters. Any other coefficient
+        as a function of ratings, such as ``rb.agreement.gwet_ac1``, which is planned by simulation:
+        of categories if ``prevalence`` is given, else of scores.
     value : float
         The coefficient that is expected, below 1; for "limits" the standard deviation of
         differences, above 0.
     raters : int, default 2
-        Number of raters of each item, from 2; for kappas up to 6.
+        Number of raters of each item, from 2; for formulas of kappas up to 6.
     null : float, optional
         The value that is to be rejected.
     width : float, optional
@@ -122,12 +58,12 @@ def items_needed(
     tails : {1, 2}, default 2
         Whether departures in both directions count. An interval with one limit has one tail.
     prevalence : float or sequence, optional
-        For kappas: the proportion of one of two categories, or of each of up to 5, which sum to 1.
-        Two numbers that do not are the proportions of one category by each of two raters; two rows
-        are the proportions of all categories by each. By default 0.5.
+        Of categories: the proportion of one of two, or of each of up to 5, which sum to 1. Two
+        numbers that do not are the proportions of one category by each of two raters; two rows are
+        the proportions of all categories by each. By default 0.5.
     bias, agree : float, default 0 and 0.95
         For "limits": mean of the differences, and the proportion of them between the limits.
-    method : str, optional
+    method : str or Simulation, optional
         By default what is first in the list that suits.
 
         - "cantor": kappa of two raters and two categories, by its standard error.
@@ -138,11 +74,15 @@ def items_needed(
         - "walter" for ICCs and ``null``, "bonett" for ICCs and widths, "bonett-wright" for alpha.
         - "shieh" for limits and bounds: the exact test that the central range is within them;
           "jan-shieh" for limits and width: the expected width of the exact interval.
+        - "simulation": studies whose intervals are computed, for all but limits; `Simulation` says
+          how, and has the number of replicates and the seed.
 
     Returns
     -------
     StudySize
-        ``items``, ``method`` and ``doi``; ``table(raters=[2, 3, 5])`` has other numbers of raters.
+        ``items``, ``method`` and ``doi``; ``error`` is the Monte Carlo standard error of a number
+        by simulation. ``table(raters=[2, 3, 5])`` has other numbers of raters, ``plot()`` shows
+        other numbers of items.
 
     Raises
     ------
@@ -172,6 +112,14 @@ def items_needed(
     >>> needed = rb.design.items_needed("icc", value=0.75, null=0.5, tails=1)
     >>> needed.table(raters=[2, 3])["items"].to_dict()
     {2: 36, 3: 24}
+
+    A coefficient without a formula:
+
+    >>> few = rb.design.Simulation(replicates=200, seed=1)
+    >>> ac1 = rb.agreement.gwet_ac1
+    >>> size = rb.design.items_needed(ac1, value=0.7, width=0.3, prevalence=0.2, method=few)
+    >>> size
+    StudySize(items=91, method='simulation', error=1.6)
     """
     goal = Goal(
         what=what,
@@ -193,11 +141,11 @@ def items_needed(
     if len(given) != 1:
         found = " and ".join(given) or "none of them"
         raise ValueError(f"one of null, width, and lower or upper must be given, not {found}.")
-    return _sized(goal, method)
+    return StudySize.of(goal, method)
 
 
 def power(
-    what: What,
+    what: What | CoefficientFunction,
     *,
     items: int,
     value: float,
@@ -210,7 +158,7 @@ def power(
     prevalence: Prevalence | None = None,
     bias: float = 0.0,
     agree: float = 0.95,
-    method: str | None = None,
+    method: str | Simulation | None = None,
 ) -> float:
     """Return the power of a study with a number of items.
 
@@ -255,11 +203,11 @@ def power(
     )
     if what != "limits" and null is None:
         raise ValueError("null must be given: power is the probability of rejecting it.")
-    return _method(goal, method).power(goal, whole_number("items", items, least=3))
+    return chosen(goal, method).power(goal, whole_number("items", items, least=3))
 
 
 def width(
-    what: What,
+    what: What | CoefficientFunction,
     *,
     items: int,
     value: float,
@@ -268,7 +216,7 @@ def width(
     prevalence: Prevalence | None = None,
     bias: float = 0.0,
     agree: float = 0.95,
-    method: str | None = None,
+    method: str | Simulation | None = None,
 ) -> float:
     """Return the expected width of the interval with a number of items.
 
@@ -298,22 +246,25 @@ def width(
     >>> round(rb.design.width("icc", items=25, value=0.85, raters=4), 4)
     0.1739
     """
-    found = limits(
-        what,
-        items=items,
+    goal = Goal(
+        what=what,
         value=value,
         raters=raters,
         prob=prob,
         prevalence=prevalence,
         bias=bias,
         agree=agree,
-        method=method,
+        width=ANY_WIDTH,
     )
-    return found[1] - found[0]
+    planned, number = chosen(goal, method), whole_number("items", items, least=3)
+    if isinstance(planned, Simulation):
+        return planned.width(goal, number)
+    lower, upper = planned.limits(goal, number)
+    return upper - lower
 
 
 def limits(
-    what: What,
+    what: What | CoefficientFunction,
     *,
     items: int,
     value: float,
@@ -323,7 +274,7 @@ def limits(
     prevalence: Prevalence | None = None,
     bias: float = 0.0,
     agree: float = 0.95,
-    method: str | None = None,
+    method: str | Simulation | None = None,
 ) -> tuple[float, float]:
     """Return the expected limits of the interval with a number of items.
 
@@ -364,55 +315,4 @@ def limits(
         agree=agree,
         width=ANY_WIDTH,
     )
-    lower, upper = _method(goal, method).limits(goal, whole_number("items", items, least=3))
-    return float(lower), float(upper)
-
-
-def _sized(goal: Goal, method: str | None) -> StudySize:
-    chosen = _method(goal, method)
-    exact = chosen.items(goal)
-    return StudySize(rounded_up(exact), chosen.name, chosen.doi, float(exact), goal, method)
-
-
-def _method(goal: Goal, name: str | None) -> Method:
-    """The method of a name, or the default."""
-    known, default = _methods(goal)
-    if name is None:
-        return known[default]
-    if name not in known:
-        what = repr(goal.what)
-        raise ValueError(f"method must be one of {', '.join(known)} for {what}, not {name!r}.")
-    if goal.what == "kappa":
-        _check_kappa_method(name, goal)
-    return known[name]
-
-
-def _methods(goal: Goal) -> tuple[dict[str, Method], str]:
-    if goal.what == "kappa":
-        if goal.null is None or goal.raters > 2:
-            return OF_KAPPAS, "chi-squared"
-        return OF_KAPPAS, "cantor" if goal.shares.shape[1] == 2 else "flack"
-    if goal.what == "icc":
-        return OF_ICCS, "bonett" if goal.null is None else "walter"
-    if goal.what == "alpha":
-        return {"bonett-wright": BonettWright()}, "bonett-wright"
-    return {"shieh": Shieh(), "jan-shieh": JanShieh()}, "jan-shieh" if goal.width else "shieh"
-
-
-def _check_kappa_method(name: str, goal: Goal) -> None:
-    size = goal.shares.shape[1]
-    differ = not np.allclose(*goal.shares)
-    if name == "cantor" and (size > 2 or goal.raters > 2):
-        raise ValueError(
-            f'method "cantor" is for two raters and two categories; found {goal.raters} raters and '
-            f'{size} categories. Pass "flack" or "chi-squared".'
-        )
-    if name == "flack" and goal.raters > 2:
-        raise ValueError(
-            f'method "flack" is for two raters; found {goal.raters}. Pass "chi-squared".'
-        )
-    if name == "chi-squared" and differ:
-        raise ValueError(
-            'method "chi-squared" supposes that raters have the same proportions; these differ. '
-            'Pass "cantor" or "flack".'
-        )
+    return chosen(goal, method).limits(goal, whole_number("items", items, least=3))
