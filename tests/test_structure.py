@@ -31,8 +31,9 @@ DEEPEST = 3  # classes of the package below `object`, protocols and mixins inclu
 # From the lowest up; what stands together does not import each other.
 ORDER = (
     ("arrays", "choices", "errors", "licenses"),
-    ("caches", "files", "finding_table", "jobs", "progress", "seals", "wording"),
-    ("guidelines",),
+    ("caches", "files", "jobs", "progress", "seals", "wording"),
+    ("reporting",),
+    ("finding_table", "guidelines"),
     ("ratings",),
     ("partitions",),
     ("facets",),

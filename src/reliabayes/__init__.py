@@ -57,6 +57,8 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.ratings.reading import read_ratings as read_ratings
     from reliabayes.recommendation import Recommendation as Recommendation
     from reliabayes.recommendation import recommend as recommend
+    from reliabayes.reporting.methods import MethodsSentence as MethodsSentence
+    from reliabayes.reporting.methods import methods as methods
     from reliabayes.results import quantities as quantities
     from reliabayes.results.comparison import compare as compare
     from reliabayes.results.contrast import Contrast as Contrast
@@ -87,6 +89,7 @@ else:
         "Fit": "reliabayes.results.fit",
         "JudgeStudy": "reliabayes.judge_study",
         "LeaveOneOut": "reliabayes.results.leave_one_out",
+        "MethodsSentence": "reliabayes.reporting.methods",
         "Plan": "reliabayes.results.plan",
         "PointEstimate": "reliabayes.results.point_estimate",
         "PredictiveChecks": "reliabayes.results.predictive",
@@ -97,6 +100,7 @@ else:
         "SamplingError": "reliabayes.errors",
         "compare": "reliabayes.results.comparison",
         "majority_vote": "reliabayes.agreement.votes",
+        "methods": "reliabayes.reporting.methods",
         "partition": "reliabayes.partitions.scanning",
         "recommend": "reliabayes.recommendation",
         "read_ratings": "reliabayes.ratings.reading",

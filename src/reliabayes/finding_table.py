@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from typing import ClassVar
 
 import pandas as pd
+
+from reliabayes.reporting.methods import MethodsSentence
 
 
 class FindingTable(pd.DataFrame):
@@ -14,8 +17,12 @@ class FindingTable(pd.DataFrame):
     Whatever is derived from it is a plain DataFrame.
     """
 
+    _metadata: ClassVar[list[str]] = ["_said"]  # pickled with the table
+
     @classmethod
-    def of(cls, table: pd.DataFrame, finding: str) -> FindingTable:
+    def of(
+        cls, table: pd.DataFrame, finding: str, said: MethodsSentence | None = None
+    ) -> FindingTable:
         """Add a finding to a table.
 
         Parameters
@@ -24,6 +31,8 @@ class FindingTable(pd.DataFrame):
             The table.
         finding : str
             What it says, in a sentence.
+        said : MethodsSentence, optional
+            What a paper says of it.
 
         Returns
         -------
@@ -31,7 +40,26 @@ class FindingTable(pd.DataFrame):
         """
         found = cls(table)
         found.attrs = {**table.attrs, "finding": finding}
+        object.__setattr__(found, "_said", said)
         return found
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of its finding; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, with its references.
+
+        Raises
+        ------
+        TypeError
+            There is no sentence of such a table.
+        """
+        said: MethodsSentence | None = getattr(self, "_said", None)
+        if said is None:
+            raise TypeError("result must be a result or a table with a sentence for papers.")
+        return said
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:

@@ -40,6 +40,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         pytest.param("errata", marks=pytest.mark.slow),
         "errors",
         "install",
+        "paper",
         pytest.param("judges", marks=pytest.mark.slow),
         pytest.param("readers", marks=pytest.mark.slow),
         "reliability",

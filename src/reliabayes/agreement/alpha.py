@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -32,11 +32,17 @@ from reliabayes.agreement.set_distances import SetMetric, set_distances, sets_of
 from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 Metric = Literal[
     "nominal", "ordinal", "interval", "ratio", "circular", "bipolar", "jaccard", "masi"
 ]
 
+ALPHA = Meaning(
+    "Inter-rater agreement",
+    "1 less the disagreement within {items} divided by that of ratings paired at random",
+    ("krippendorff2011",),
+)
 DEFAULT_METRIC: dict[str, Metric] = {
     "nominal": "nominal",
     "ordered": "ordinal",
@@ -109,8 +115,11 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
     name = f"Krippendorff's alpha ({'custom' if callable(chosen) else chosen})"
     if chosen == "ordinal":
         return _ordinal(ratings, name)
+    meaning = ALPHA
+    if chosen == "masi":
+        meaning = replace(ALPHA, references=(*ALPHA.references, "passonneau2006"))
     sums = AlphaSums(CountTable.from_ratings(ratings), _distance(ratings, chosen))
-    return sums.correction.coefficient(ratings, name, sums.rows)
+    return sums.correction.coefficient(ratings, name, sums.rows, meaning=meaning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +232,7 @@ def _ordinal(ratings: Ratings, name: str) -> Coefficient:
         return ratio(2 * (n * centred**2).sum(-1), total - 1)
 
     correction = ChanceCorrection(observed, expected, "disagreement")
-    return correction.coefficient(ratings, name, rows)
+    return correction.coefficient(ratings, name, rows, meaning=ALPHA)
 
 
 @dataclass(frozen=True, eq=False)

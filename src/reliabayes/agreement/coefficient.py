@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,8 +35,11 @@ from reliabayes.agreement.sampling_distribution import SamplingDistribution
 from reliabayes.arrays import Array
 from reliabayes.choices import Alternative, Method, NullError, Over
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, Meaning, MethodsSentence, Size
+from reliabayes.reporting.numbers import estimate, number
 
 Bounds = tuple[float | None, float | None]
+UNNAMED = Meaning()
 ONE_CATEGORY = "all ratings are the same, so that chance alone gives perfect agreement (0/0)"
 
 
@@ -86,6 +90,10 @@ class Coefficient:
         Number of items with ratings by at least two raters; by default that of all items.
     over_parts : StatisticsOfParts, optional
         The statistics, if the items are those of a `RatingsDataset`; ``rows`` are then unavailable.
+    meaning : Meaning
+        What it measures, and its references.
+    size : Size, optional
+        Numbers of items, raters and ratings.
     """
 
     name: str
@@ -106,6 +114,8 @@ class Coefficient:
     z_error: Callable[[Array], float] | None = None
     n_paired: int | None = None
     over_parts: PartedStatistics | None = None
+    meaning: Meaning = UNNAMED
+    size: Size | None = None
 
     @classmethod
     def of(
@@ -124,6 +134,7 @@ class Coefficient:
             rows=rows,
             formula=formula,
             n_paired=items_with_pairs(ratings),
+            size=Size.of(ratings),
             **others,
         )
 
@@ -178,7 +189,48 @@ class Coefficient:
             null_error=None,
             chance_test=None,
             z_error=None,
+            meaning=Meaning(references=self.meaning.references),
         )
+
+    def methods(self, prob: float = 0.95, **options: Any) -> MethodsSentence:
+        """Say what a paper says of the coefficient; see `reliabayes.methods`.
+
+        Parameters
+        ----------
+        prob : float, default 0.95
+            Nominal coverage of the interval, strictly between 0 and 1.
+        **options : Any
+            Further options of `interval`.
+
+        Returns
+        -------
+        MethodsSentence
+        -------
+            One sentence in APA style, with its references.
+        """
+        return self.methods_with(self.interval(prob, **options))
+
+    def methods_with(self, interval: Interval | None) -> MethodsSentence:
+        """Say the same, with an interval that is known already; None if there is none."""
+        meaning, name = self.meaning, self.name
+        value = number(self.value, bounded=self.limit == 1)
+        clauses = []
+        if interval is not None:
+            limits, level = (interval.lower, interval.upper), f"{100 * interval.prob:g}% CI"
+            value = estimate(self.value, *limits, level, bounded=self.limit == 1)
+            anonymous, bounded = self.raters is None, self.limit is not None
+            clauses.append(interval.clause(anonymous=anonymous, bounded=bounded))
+        if meaning.estimand:
+            of = name if meaning.subject else "it"
+            clauses.insert(0, Clause(f"{of} is {meaning.estimand}", meaning.references))
+        said = f"{'' if ', ' not in name else ','} was {value}"
+        if math.isnan(self.value):
+            said, clauses = f" was undefined, because {self.undefined}", clauses[:1]
+        elif meaning.subject:
+            name, said = f"{meaning.subject} was {name}", f" = {value}"
+        references = () if meaning.estimand else meaning.references
+        statement = Clause(name, references, said)
+        return MethodsSentence(statement, self.size, tuple(clauses), meaning.kind)
 
     def interval(
         self,
@@ -313,13 +365,21 @@ class Coefficient:
         Test(t = 1.575, df 49, p = 0.06086)
         """
         if self.chance_test is None:
-            return self._intervals.test(null, alternative, error, self._null_error)
+            found = self._intervals.test(null, alternative, error, self._null_error)
+            hypothesis = f"that {self.name} is {null:g}"
+            if alternative != "two-sided":
+                hypothesis += f", against {alternative} values"
+            own = self.meaning
+            references = (*own.references, *(own.of_null if error == "null" else ()))
+            meaning = Meaning("A test", hypothesis, references)
+            return replace(found, meaning=meaning, size=self.size)
         if (null, alternative, error) != (0.0, "two-sided", "analytic"):
             raise ValueError(
                 f"{self.name} has a test of agreement by chance only, without arguments. Use the "
                 "interval for other values."
             )
-        return self.chance_test(self.value)
+        meaning = Meaning("A test", "that raters agree by chance", self.meaning.references)
+        return replace(self.chance_test(self.value), meaning=meaning, size=self.size)
 
     def _z_error(self) -> float | None:
         return None if self.z_error is None else self.z_error(self._sums)
@@ -434,6 +494,7 @@ def combined(
     items = reduce(lambda some, more: some.union(more, sort=False), [c.items for c in coefficients])
     raters = union_of_raters([c.raters for c in coefficients])
     rows, formula = joined(function, coefficients, items, raters)
+    references = dict.fromkeys(key for each in coefficients for key in each.meaning.references)
     return Coefficient(
         name=name,
         items=items,
@@ -441,5 +502,6 @@ def combined(
         rows=rows,
         formula=formula,
         over_parts=joined_parts([c.over_parts for c in coefficients]),
-        **{"limit": None, **others},
+        size=Size(len(items), None if raters is None else len(raters)),
+        **{"limit": None, "meaning": Meaning(references=tuple(references)), **others},
     )

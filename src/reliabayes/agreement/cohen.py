@@ -17,10 +17,37 @@ from reliabayes.agreement.null_errors import (
 )
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
-from reliabayes.agreement.scales import Weights, agreement_weights, least_weight
+from reliabayes.agreement.scales import (
+    Weights,
+    agreement_weights,
+    least_weight,
+    with_weights,
+)
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+COHEN = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} beyond chance, given how often each used the categories",
+    ("cohen1960",),
+    "kappa",
+    of_null=("fleiss1969",),
+)
+SCOTT = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} beyond chance, given how often both used the categories",
+    ("scott1955",),
+    "kappa",
+    of_null=("fleiss1979",),
+)
+LIGHT = Meaning(
+    "Inter-rater agreement",
+    "the mean of Cohen's kappa over pairs of {raters}",
+    ("light1971",),
+    "kappa",
+)
 
 
 @of_datasets
@@ -73,7 +100,8 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     agreement = agreement_weights(ratings, weights, is_symmetric=False)
     error = partial(cohen_null_error, agreement=agreement)
     kappa = _cohen(ratings, weights, is_symmetric=False)
-    return _of_two_raters(ratings, "Cohen's kappa", kappa, error)
+    meaning = with_weights(COHEN, weights, "cohen1968")
+    return _of_two_raters(ratings, "Cohen's kappa", kappa, error, meaning)
 
 
 @of_datasets
@@ -126,7 +154,9 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     def error(table: Array) -> float:
         return fleiss_null_error(table.sum(0) + table.sum(1), int(table.sum()), 2)
 
-    return _of_two_raters(ratings, "Scott's pi", correction, error if weights is None else None)
+    meaning = with_weights(SCOTT, weights, "cohen1968")
+    of_null = error if weights is None else None
+    return _of_two_raters(ratings, "Scott's pi", correction, of_null, meaning)
 
 
 @of_datasets
@@ -170,7 +200,9 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     """
     kappas = _cohen(ratings, weights)
     pairs = RaterPairTables.of(ratings, "light_kappa")
-    return Coefficient.of(ratings, "Light's kappa", pairs.rows, pairs.mean_over_pairs(kappas))
+    mean = pairs.mean_over_pairs(kappas)
+    meaning = with_weights(LIGHT, weights, "cohen1968")
+    return Coefficient.of(ratings, "Light's kappa", pairs.rows, mean, meaning=meaning)
 
 
 def _of_two_raters(
@@ -178,6 +210,7 @@ def _of_two_raters(
     name: str,
     of_tables: ChanceCorrection,
     error: Callable[[Array], float] | None,
+    meaning: Meaning,
 ) -> Coefficient:
     """Coefficient of the only pair of raters, given the chance correction and error of a table."""
     _require_two_raters(ratings)
@@ -198,7 +231,12 @@ def _of_two_raters(
         return error(pairs.tables(sums)[0][0])
 
     return correction.coefficient(
-        ratings, name, pairs.rows, degrees_lost=0, null_error=error and null_error
+        ratings,
+        name,
+        pairs.rows,
+        degrees_lost=0,
+        null_error=error and null_error,
+        meaning=meaning,
     )
 
 

@@ -17,9 +17,20 @@ from reliabayes.agreement.scales import squared
 from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 MOST_PAIRS = 45  # of raters, up to which sums of their products are kept: those of ten raters
 MOMENTS = 7  # sums of a pair of raters
+
+NAME = "Concordance"
+OF_TWO = Meaning(
+    estimand="the concordance correlation, which is 1 if two {raters} give equal numbers",
+    references=("lin1989",),
+)
+OF_SEVERAL = Meaning(
+    estimand="the overall concordance correlation, which is 1 if all {raters} give equal numbers",
+    references=("barnhart2002",),
+)
 
 
 @of_datasets
@@ -92,7 +103,13 @@ def concordance(ratings: Ratings) -> Coefficient:
     pairs = PairMoments.of(ratings)
     if pairs is None:
         return Coefficient.of(
-            ratings, "Concordance", own.rows, whole, parts=parts, bounds_of_parts=bounds
+            ratings,
+            NAME,
+            own.rows,
+            whole,
+            parts=parts,
+            bounds_of_parts=bounds,
+            meaning=OF_SEVERAL,
         )
 
     def rows(weights: Array | None) -> Rows:
@@ -119,13 +136,14 @@ def concordance(ratings: Ratings) -> Coefficient:
 
     return Coefficient.of(
         ratings,
-        "Concordance",
+        NAME,
         rows,
         whole,
         parts=parts,
         bounds_of_parts=bounds,
         least=-1.0,
         z_error=error if is_of_two else None,
+        meaning=OF_TWO if is_of_two else OF_SEVERAL,
     )
 
 

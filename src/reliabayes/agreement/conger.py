@@ -18,9 +18,24 @@ from reliabayes.agreement.scales import (
     Weights,
     distance_between,
     distance_from_weights,
+    with_weights,
 )
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+CONGER = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} drawn at random beyond chance, given how often each used the "
+    "categories",
+    ("conger1980",),
+    "kappa",
+)
+IOTA = Meaning(
+    estimand="1 less the disagreement within {items} divided by that of two {raters} on different "
+    "{items}",
+    references=("janson2001",),
+)
 
 
 @of_datasets
@@ -64,7 +79,8 @@ def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     >>> rb.agreement.conger_kappa(rb.Ratings.from_wide(table))
     Conger's kappa: 0.2727
     """
-    return _conger(ratings, "Conger's kappa", distance_from_weights(ratings, weights))
+    meaning = with_weights(CONGER, weights, "cohen1968")
+    return _conger(ratings, "Conger's kappa", distance_from_weights(ratings, weights), meaning)
 
 
 @of_datasets
@@ -113,7 +129,7 @@ def iota(
     Iota: 0.6429
     """
     variables = [
-        _conger(each, "Iota", distance_between(each, distance)) for each in (ratings, *others)
+        _conger(each, "Iota", distance_between(each, distance), IOTA) for each in (ratings, *others)
     ]
     if not others:
         return variables[0]
@@ -121,13 +137,13 @@ def iota(
         combined("", lambda *parts: np.sum(parts, axis=0), *[one.part(name) for one in variables])
         for name in ("observed disagreement", "expected disagreement")
     )
-    return combined("Iota", chance_corrected, observed, expected, limit=1.0)
+    return combined("Iota", chance_corrected, observed, expected, limit=1.0, meaning=IOTA)
 
 
-def _conger(ratings: Ratings, name: str, distance: Distance) -> Coefficient:
+def _conger(ratings: Ratings, name: str, distance: Distance, meaning: Meaning) -> Coefficient:
     ratings.require_known_raters(name)
     sums = RaterSums.of(ratings, distance)
-    return sums.correction.coefficient(ratings, name, sums.rows)
+    return sums.correction.coefficient(ratings, name, sums.rows, meaning=meaning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
@@ -18,12 +18,18 @@ from reliabayes.agreement.rank_correlation import require_order
 from reliabayes.agreement.rater_pairs import PairedRatings
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 Correlation = Literal["spearman", "pearson", "kendall"]
 Average = Literal["fisher", "plain"]
 OfPair = Callable[[Array], Array]  # from how often each pair of ratings occurs (..., n)
 
 ROUNDING = 1e-12  # of a correlation of 1
+REFERENCES: Mapping[Correlation, tuple[str, ...]] = {
+    "spearman": ("spearman1904",),
+    "pearson": (),
+    "kendall": ("kendall1945",),
+}
 NAMES = {"spearman": "Spearman's rho", "pearson": "Pearson's r", "kendall": "Kendall's tau-b"}
 
 
@@ -107,10 +113,20 @@ def mean_correlation(
         of_pairs.rows,
         partial(_mean, of_pairs.correlations, average),
         least=-1.0,
+        meaning=_meaning(correlation, average),
         undefined=(
             "no two raters of the same items vary (0/0), or some pairs correlate perfectly and "
             'others do not, so that Fisher\'s z is infinite: pass average="plain"'
         ),
+    )
+
+
+def _meaning(correlation: Correlation, average: Average) -> Meaning:
+    estimand = "the mean correlation of pairs of {raters}"
+    if average == "plain":
+        return Meaning(estimand=estimand, references=REFERENCES[correlation])
+    return Meaning(
+        estimand=f"{estimand} by Fisher's z", references=(*REFERENCES[correlation], "silver1987")
     )
 
 

@@ -16,10 +16,26 @@ from reliabayes.agreement.item_rows import Rows
 from reliabayes.agreement.null_errors import fleiss_null_error, ratings_of_each_item
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions, ratio_of_sums
-from reliabayes.agreement.scales import Weights, distance_from_weights
+from reliabayes.agreement.scales import Weights, distance_from_weights, with_weights
 from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+FLEISS = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} drawn at random beyond chance, given how often all used the "
+    "categories",
+    ("fleiss1971",),
+    "kappa",
+    of_null=("fleiss1979",),
+)
+ONE_CATEGORY = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} drawn at random, beyond chance, on this category or another",
+    ("fleiss1971",),
+    "kappa",
+)
 
 
 @of_datasets
@@ -62,7 +78,11 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     """
     distance = distance_from_weights(ratings, weights)
     kappa = corrected_by_proportions(
-        ratings, "Fleiss' kappa", weights, lambda p: 1 - distance.between(p, p)
+        ratings,
+        "Fleiss' kappa",
+        weights,
+        lambda p: 1 - distance.between(p, p),
+        with_weights(FLEISS, weights, "cohen1968"),
     )
 
     def null_error(sums: Array) -> float:
@@ -126,6 +146,7 @@ def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
             f"Fleiss' kappa of {category}",
             rows_of(code),
             undefined="either no rating or every rating is in the category (0/0)",
+            meaning=ONE_CATEGORY,
         )
         for code, category in enumerate(ratings.categories)
     }

@@ -25,8 +25,14 @@ from reliabayes.facets.estimation import anova, reml
 from reliabayes.facets.normal_effects import NormalEffects
 from reliabayes.finding_table import FindingTable
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, MethodsSentence, Size
+from reliabayes.reporting.numbers import number
 
 Estimator = Literal["anova", "reml"]
+ESTIMATORS: Mapping[Estimator, str] = {
+    "anova": "analysis of variance",
+    "reml": "restricted maximum likelihood",
+}
 
 
 def g_study(
@@ -112,7 +118,11 @@ def g_study(
     with threadpool_limits(limits=1, user_api="blas"):
         variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
     found = GStudyTable(
-        _components(ratings, effects, variance), effects, frozenset(as_names(fixed)), method
+        _components(ratings, effects, variance),
+        effects,
+        frozenset(as_names(fixed)),
+        method,
+        Size.of(ratings),
     )
     found.d_study({})  # checks the names of fixed facets
     return found
@@ -135,12 +145,15 @@ class GStudyTable:
         Facets that have the same levels in every measurement.
     method : {"anova", "reml"}
         How the components were estimated.
+    size : Size
+        Numbers of items, raters, ratings and levels of other facets.
     """
 
     components: pd.DataFrame
     effects: Effects
     fixed: frozenset[str]
     method: Estimator
+    size: Size
 
     @property
     def g(self) -> float:
@@ -205,6 +218,25 @@ class GStudyTable:
         )
         found = {name: getattr(decision, name) for name in COEFFICIENTS}
         return table.assign(**{name: each * np.ones(len(table)) for name, each in found.items()})
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the study; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, with its references; there are no intervals, which `GStudy`
+            has.
+        """
+        statement = (
+            f"Single ratings had an index of dependability of {number(self.phi, bounded=True)}, a "
+            f"generalizability coefficient of {number(self.g, bounded=True)}, and a standard error "
+            f"of measurement of {number(self.sem_absolute)}"
+        )
+        clause = f"variance components of the design {self.effects.design.text} are by "
+        clause += ESTIMATORS[self.method]
+        clauses = (Clause(clause, ("brennan2001",)),)
+        return MethodsSentence(Clause(statement), self.size, clauses, "icc")
 
     def __repr__(self) -> str:
         return f"{self._finding}\n{self.components.round(4).to_string()}"

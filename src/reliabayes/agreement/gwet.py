@@ -10,9 +10,25 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import column_sums, join_columns
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions
-from reliabayes.agreement.scales import Weights, agreement_weights
+from reliabayes.agreement.scales import Weights, agreement_weights, with_weights
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+BRENNAN = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} drawn at random beyond that of uniform guesses",
+    ("brennan1981",),
+    "kappa",
+)
+AC1 = Meaning(
+    "Inter-rater agreement",
+    "the agreement of two {raters} drawn at random beyond that of guesses on {items} that are hard "
+    "to rate",
+    ("gwet2008",),
+    "kappa",
+)
+AC2 = replace(AC1, references=())
 
 
 @of_datasets
@@ -50,7 +66,11 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
     """
     mean_weight = agreement_weights(ratings, weights).mean()
     return corrected_by_proportions(
-        ratings, "Brennan-Prediger S", weights, lambda p: mean_weight * p.sum(-1)
+        ratings,
+        "Brennan-Prediger S",
+        weights,
+        lambda p: mean_weight * p.sum(-1),
+        with_weights(BRENNAN, weights, "gwet2014"),
     )
 
 
@@ -87,7 +107,7 @@ def gwet_ac1(ratings: Ratings) -> Coefficient:
     >>> rb.agreement.gwet_ac1(ratings)
     Gwet's AC1: 0.561
     """
-    return _gwet(ratings, "Gwet's AC1", None)
+    return _gwet(ratings, "Gwet's AC1", None, AC1)
 
 
 @of_datasets
@@ -126,7 +146,7 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
     >>> rb.agreement.gwet_ac2(ratings)
     Gwet's AC2: 0.8182
     """
-    return _gwet(ratings, "Gwet's AC2", weights)
+    return _gwet(ratings, "Gwet's AC2", weights, with_weights(AC2, weights, "gwet2014"))
 
 
 def gwet_error(coefficient: Coefficient) -> float:
@@ -190,7 +210,9 @@ def gwet_error(coefficient: Coefficient) -> float:
     ).standard_error(method="analytic")
 
 
-def _gwet(ratings: Ratings, name: str, weights: Weights | None) -> Coefficient:
+def _gwet(ratings: Ratings, name: str, weights: Weights | None, meaning: Meaning) -> Coefficient:
     size = len(ratings.categories)
     scale = agreement_weights(ratings, weights).sum() / (size * (size - 1))
-    return corrected_by_proportions(ratings, name, weights, lambda p: scale * (p * (1 - p)).sum(-1))
+    return corrected_by_proportions(
+        ratings, name, weights, lambda p: scale * (p * (1 - p)).sum(-1), meaning
+    )

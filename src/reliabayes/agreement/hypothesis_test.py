@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from scipy.special import chdtrc, ndtr, stdtr
 
 from reliabayes.choices import Alternative, Reference
+from reliabayes.reporting.methods import Clause, Meaning, MethodsSentence, Size
+from reliabayes.reporting.numbers import number, p_value
 
+APA_SYMBOLS = {"t": "t", "normal": "z", "chi-squared": "χ²"}
+A_TEST = Meaning("A test")
 SYMBOLS = {"t": "t", "normal": "z", "chi-squared": "chi-squared", "binomial": "count"}
 
 
@@ -29,6 +34,10 @@ class Test:
         Probability, under the hypothesis, of a statistic at least as far from it.
     estimate : float, optional
         What was tested, such as the coefficient.
+    meaning : Meaning
+        The test, its hypothesis as its ``estimand``, and its references.
+    size : Size, optional
+        Numbers of items, raters and ratings.
 
     Examples
     --------
@@ -46,10 +55,39 @@ class Test:
     df: float | None
     p: float
     estimate: float | None = None
+    meaning: Meaning = A_TEST
+    size: Size | None = None
 
     def __repr__(self) -> str:
         df = "" if self.df is None else f", df {self.df:.4g}"
         return f"Test({SYMBOLS[self.distribution]} = {self.statistic:.4g}{df}, p = {self.p:.4g})"
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the test; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+        -------
+            One sentence in APA style, with its references.
+        """
+        about = f" of the hypothesis {self.meaning.estimand}" if self.meaning.estimand else ""
+        found = f"{about} gave {self._statistic}, {p_value(self.p)}"
+        if math.isnan(self.p):
+            found = f"{about} was undefined"
+        statement = Clause(self.meaning.subject, self.meaning.references, found)
+        return MethodsSentence(statement, self.size)
+
+    @property
+    def _statistic(self) -> str:
+        """The statistic in APA style: t(49) = 3.15."""
+        if self.distribution == "binomial":
+            return f"a count of {self.statistic:.0f} of {self.df:.0f}"
+        of = "" if self.df is None else f"{self.df:.4g}"
+        if self.distribution == "chi-squared" and self.size is not None:
+            of += f", N = {self.size.items}"
+        symbol = APA_SYMBOLS[self.distribution] + (f"({of})" if of else "")
+        return f"{symbol} = {number(self.statistic)}"
 
     @classmethod
     def of_t(

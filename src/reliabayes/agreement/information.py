@@ -11,6 +11,7 @@ from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 
 @of_datasets
@@ -70,6 +71,11 @@ def information_agreement(ratings: Ratings) -> Coefficient:
             "entropy of the first": (0.0, None),
             "entropy of the second": (0.0, None),
         },
+        meaning=Meaning(
+            estimand="the information in the agreement of two {raters} divided by the mean of "
+            "their entropies",
+            references=("klemens2012",),
+        ),
         undefined="raters use one category only, so that their entropy is 0 (0/0)",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -14,6 +14,26 @@ from scipy.special import ndtr, ndtri, stdtrit
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
 from reliabayes.choices import AnyMethod, Method, Over
+from reliabayes.reporting.methods import Clause
+
+FOR_WHOM: Mapping[Over, str] = {
+    "items": "for other {items} and the same {raters}",
+    "raters": "for the same {items} and other {raters}",
+    "both": "for other {items} and other {raters}",
+}
+HOW: Mapping[AnyMethod, tuple[str, tuple[str, ...]]] = {  # each with its references
+    "model": ("from a model of normal effects", ("mcgraw1996",)),
+    "log": ("by Student's t on the scale of log(1 - coefficient)", ()),
+    "percentile": ("by the percentile bootstrap", ()),
+    "bca": ("by the bias-corrected and accelerated bootstrap", ("efron1987",)),
+    "jackknife": ("by the jackknife", ()),
+    "analytic": ("by the delta method", ()),
+    "lin": ("by Fisher's z", ("lin1989", "lin2000")),
+    "exact": ("exact for normal differences", ("carkeet2015",)),
+    "mover": ("by the method of variance estimates recovery", ("zou2009",)),
+    "approximate": ("approximate", ("bland1999",)),
+    "chi-squared": ("exact for normal ratings", ()),
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -68,6 +88,29 @@ class Interval:
         columns = ("lower", "upper", "standard_error", "method", "over")
         row = pd.DataFrame([{name: getattr(self, name) for name in columns}])
         return f"<p>{words}</p>{row.round(4).to_html(index=False)}"
+
+    def clause(self, *, anonymous: bool = False, bounded: bool = True) -> Clause:
+        """Say in a paper how the interval was computed, and what it is for.
+
+        Parameters
+        ----------
+        anonymous : bool, default False
+            Whether raters are unknown, so that they cannot be called the same.
+        bounded : bool, default True
+            Whether the coefficient has a largest value, from which logarithms are taken.
+
+        Returns
+        -------
+        Clause
+        """
+        how, references = HOW[self.method]
+        if self.method == "log" and not bounded:
+            how = "by Student's t"
+        what = FOR_WHOM[self.over]
+        if self.over == "items" and anonymous:
+            what = "for other {items}"
+        draws = f" of {self.replicates:,} samples" if self.replicates else ""
+        return Clause(f"the interval, {how}{draws}, is {what}", references)
 
     @classmethod
     def bootstrap(

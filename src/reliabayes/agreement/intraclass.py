@@ -25,6 +25,13 @@ from reliabayes.agreement.spearman_brown import step_up
 from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+OF_FORM = {  # by the first number of the name
+    "1": "whoever rated them",
+    "2": "with {raters} drawn from a population, in absolute agreement",
+    "3": "of these {raters}, in consistency",
+}
 
 
 @of_datasets
@@ -118,6 +125,17 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
         total=sums.total,
         undefined=UNDEFINED,
         model=None if isinstance(sums, BetweenRaterSums) else model,
+        meaning=_meaning(name),
+    )
+
+
+def _meaning(name: IccName) -> Meaning:
+    what = "a single rating" if name.endswith("1)") else "the mean rating"
+    return Meaning(
+        "Inter-rater reliability",
+        f"the proportion of the variance of {what} that is between {{items}}, {OF_FORM[name[4]]}",
+        ("shrout1979",),
+        "icc",
     )
 
 

@@ -24,6 +24,7 @@ from reliabayes.agreement.replications import (
 from reliabayes.agreement.spearman_brown import spearman_brown
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 CoefficientFunction = Callable[[Ratings], Coefficient]
 
@@ -92,7 +93,11 @@ def krr(
     rng = np.random.default_rng(seed)
     first, second = (each.aggregates(*each.draw(k, 1, rng), 1, rng) for each in pair)
     found = coefficient(pair[0].as_two_raters(first, second, pair[0].ratings.items))
-    return replace(found, name=f"k-rater reliability, {found.name}")
+    meaning = Meaning(
+        estimand=f"that coefficient of means or majorities of {k} ratings in place of single ones",
+        references=(*found.meaning.references, "wong2022"),
+    )
+    return replace(found, name=f"k-rater reliability, {found.name}", meaning=meaning)
 
 
 def krr_bootstrap(

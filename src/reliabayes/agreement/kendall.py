@@ -17,6 +17,7 @@ from reliabayes.agreement.rank_correlation import require_order
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 
 def kendall_w(ratings: Ratings) -> Coefficient:
@@ -81,6 +82,10 @@ def kendall_w(ratings: Ratings) -> Coefficient:
         partial(_concordance, ranks),
         least=0.0,
         chance_test=partial(_friedman, ratings.n_items, ratings.n_raters),
+        meaning=Meaning(
+            estimand="the variance of the sums of ranks divided by the largest there can be",
+            references=("kendall1939",),
+        ),
         undefined="every rater gave all items the same rating (0/0)",
     )
 

@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import nctdtrit, ndtri, stdtrit
 
-from reliabayes.agreement.interval import Interval, check_choice
+from reliabayes.agreement.count_table import items_with_pairs
+from reliabayes.agreement.interval import HOW, Interval, check_choice
 from reliabayes.agreement.paired import Differences, Level, differences
 from reliabayes.arrays import Array
 from reliabayes.choices import LimitsMethod, Repeated
 from reliabayes.finding_table import FindingTable
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, MethodsSentence, Size
+from reliabayes.reporting.numbers import estimate
 
 
 def limits_of_agreement(
@@ -113,6 +116,7 @@ def limits_of_agreement(
         replicates=replicates,
         differences=found,
         options=options,
+        size=Size(items_with_pairs(ratings), ratings.n_raters),
     )
 
 
@@ -214,6 +218,8 @@ class LimitsOfAgreement:
         logarithms with ``log``.
     options : LimitOptions
         As passed to `limits_of_agreement`.
+    size : Size
+        Number of items that both rated.
     """
 
     bias: Interval
@@ -225,6 +231,7 @@ class LimitsOfAgreement:
     replicates: Repeated | None
     differences: Differences
     options: LimitOptions
+    size: Size
 
     def at(self, mean: float) -> LimitsOfAgreement:
         """Limits where two ratings have this mean; the same everywhere without a trend.
@@ -269,6 +276,39 @@ class LimitsOfAgreement:
             index=list(rows),
             columns=list(columns),
         )
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the limits; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, with its references.
+        """
+        options, (first, second) = self.options, self.raters
+        level = f"{100 * options.prob:g}% CI"
+        bias, lower, upper = (
+            estimate(each.value, each.lower, each.upper, level)
+            for each in (self.bias, self.lower, self.upper)
+        )
+        what = "ratio" if options.log else "difference"
+        statement = (
+            f"The mean {what} of {first} and {second} was {bias}, and the "
+            f"{100 * options.agree:g}% limits of agreement were {lower}, and {upper}"
+        )
+        is_extended = options.log or self.slope is not None or self.replicates is not None
+        meaning = f"{100 * options.agree:g}% of {what}s of single ratings lie between the limits"
+        how, references = HOW[options.method]
+        if options.method == "mover":
+            references = ("zou2013",)
+        clauses = [
+            Clause(meaning, ("bland1999" if is_extended else "bland1986",)),
+            Clause(f"the intervals, {how}, are for other {{items}}", references),
+        ]
+        if self.slope is not None:
+            slope = estimate(self.slope.value, self.slope.lower, self.slope.upper, level)
+            clauses.insert(1, Clause(f"their slope on the mean is {slope}"))
+        return MethodsSentence(Clause(statement), self.size, tuple(clauses), "error")
 
     @property
     def points(self) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from reliabayes.arrays import Array
 from reliabayes.choices import MarginTest
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning, Size
 
 if TYPE_CHECKING:
     from reliabayes.partitions import RatingsDataset
@@ -105,7 +107,7 @@ def marginal_homogeneity(
     require_shared_categories(example)
     refuse_repeats(example, PURPOSE)
     if test == "cochran":
-        return _cochran(example, whole)
+        return replace(_cochran(example, whole), meaning=MEANINGS[test], size=Size.of(ratings))
     if example.n_raters != 2:
         rule = f'test="{test}" is for two raters'
         remedy = "Select two with ratings.subset(raters=[...])."
@@ -117,7 +119,8 @@ def marginal_homogeneity(
     table = np.sum(list(whole.each(_table)), axis=0)
     if test in ("mcnemar", "mcnemar-exact"):
         _require_two_categories(example, f'test="{test}"', 'Use test="bowker" or "stuart-maxwell".')
-    return OF_TABLES[test](table)
+    size = Size(int(table.sum()), 2)
+    return replace(OF_TABLES[test](table), meaning=MEANINGS[test], size=size)
 
 
 def _stuart_maxwell(table: Array) -> Test:
@@ -171,6 +174,39 @@ OF_TABLES: Mapping[str, Callable[[Array], Test]] = {
     "mcnemar": _mcnemar,
     "mcnemar-exact": _mcnemar_exact,
     "rater-bias": _mcnemar,  # of the two sides of the diagonal
+}
+
+
+MEANINGS: Mapping[MarginTest, Meaning] = {
+    "stuart-maxwell": Meaning(
+        "A Stuart-Maxwell test",
+        "that both {raters} use each category equally often",
+        ("stuart1955", "maxwell1970"),
+    ),
+    "bhapkar": Meaning(
+        "Bhapkar's test", "that both {raters} use each category equally often", ("bhapkar1966",)
+    ),
+    "bowker": Meaning(
+        "Bowker's test",
+        "that the {raters} disagree on each pair of categories equally often either way",
+        ("bowker1948",),
+    ),
+    "mcnemar": Meaning(
+        "McNemar's test", "that both {raters} use each category equally often", ("mcnemar1947",)
+    ),
+    "mcnemar-exact": Meaning(
+        "McNemar's exact test",
+        "that both {raters} use each category equally often",
+        ("mcnemar1947",),
+    ),
+    "rater-bias": Meaning(
+        "A test of rater bias",
+        "that neither of the {raters} gives the higher category more often",
+        ("bishop1975",),
+    ),
+    "cochran": Meaning(
+        "Cochran's test", "that all {raters} use both categories equally often", ("cochran1950",)
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -17,8 +18,20 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.decisions import DETECTABLE
 from reliabayes.finding_table import FindingTable
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, MethodsSentence, Size
+from reliabayes.reporting.numbers import estimate
 
 PURPOSE = "measurement_error"
+REFERENCES: Mapping[ErrorKind, tuple[str, ...]] = {
+    "absolute": ("weir2005",),
+    "consistency": ("weir2005",),
+    "within": ("bland1996",),
+}
+IN_PAPERS: Mapping[ErrorKind, str] = {
+    "absolute": "errors include differences between {raters}",
+    "consistency": "errors leave out differences in severity between {raters}",
+    "within": "errors are differences between alike ratings within {items}",
+}
 WORDS = {
     "absolute": "differences between raters are errors",
     "consistency": "differences in severity between raters are no errors",
@@ -123,6 +136,7 @@ def measurement_error(
         mdc=interval(*(DETECTABLE * each for each in limits)),
         cv=interval(*(by_mean * each for each in limits)),
         log_cv=interval(*of_logs),
+        size=Size.of(ratings),
     )
 
 
@@ -145,6 +159,8 @@ class MeasurementError:
     log_cv : Interval
         The same of errors that grow with the rating, from the variance of the logarithms; nan
         unless all ratings are above 0.
+    size : Size
+        Numbers of items, raters and ratings.
     """
 
     kind: ErrorKind
@@ -152,6 +168,7 @@ class MeasurementError:
     mdc: Interval
     cv: Interval
     log_cv: Interval
+    size: Size
 
     def table(self) -> pd.DataFrame:
         """Return all errors.
@@ -168,6 +185,27 @@ class MeasurementError:
             index=list(rows),
             columns=list(columns),
         )
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the error; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, with its references.
+        """
+        level = f"{100 * self.sem.prob:g}% CI"
+        sem, mdc = (
+            estimate(each.value, each.lower, each.upper, level) for each in (self.sem, self.mdc)
+        )
+        statement = (
+            f"The standard error of measurement was {sem}, and the minimal detectable change {mdc}"
+        )
+        clauses = (
+            Clause(IN_PAPERS[self.kind], REFERENCES[self.kind]),
+            self.sem.clause(anonymous=self.size.raters is None),
+        )
+        return MethodsSentence(Clause(statement), self.size, clauses, "error")
 
     def __repr__(self) -> str:
         return f"{self._finding}\n{self.table().round(4).to_string()}"

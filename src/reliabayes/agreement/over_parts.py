@@ -17,6 +17,7 @@ from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Size
 
 Options = ParamSpec("Options")
 Found = TypeVar("Found", Coefficient, dict[Any, Coefficient])
@@ -83,6 +84,7 @@ def coefficients_of(dataset: RatingsDataset, function: Callable[[Ratings], Any])
             rows=_unavailable,
             total=None,
             n_paired=None,
+            size=Size.of(dataset),
             over_parts=StatisticsOfParts(shared, name, partial(_rows_of_one, function, name)),
         )
         for name, each in by_name.items()

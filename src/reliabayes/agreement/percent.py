@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,9 +20,16 @@ from reliabayes.agreement.scales import (
     distance_beyond,
     distance_from_weights,
     least_weight,
+    with_weights,
 )
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
+
+PERCENT = Meaning(
+    estimand="the mean over {items} of the proportion of pairs of {raters} who agree",
+)
+UNANIMOUS = Meaning(estimand="the proportion of {items} on which all {raters} agree")
 
 
 @of_datasets
@@ -73,7 +81,13 @@ def percent_agreement(
         raise ValueError("weights and tolerance are two ways to say which ratings agree: pass one.")
     rows = _rows(ratings, distance)
     least = least_weight(weights)
-    return Coefficient.of(ratings, "Percent agreement", rows, ratio_of_sums, least=least)
+    if tolerance is None:
+        meaning = with_weights(PERCENT, weights, "cohen1968")
+    else:
+        meaning = replace(PERCENT, estimand=f"{PERCENT.estimand} up to {tolerance:g}")
+    return Coefficient.of(
+        ratings, "Percent agreement", rows, ratio_of_sums, least=least, meaning=meaning
+    )
 
 
 @of_datasets
@@ -123,11 +137,13 @@ def unanimous_agreement(ratings: Ratings, *, tolerance: float | None = None) -> 
             is_unanimous = distance.within(counts) == 0
         return np.column_stack([is_paired, is_paired & is_unanimous]).astype(float)
 
-    return Coefficient.of(ratings, "Unanimous agreement", rows, ratio_of_sums, least=0.0)
+    return Coefficient.of(
+        ratings, "Unanimous agreement", rows, ratio_of_sums, least=0.0, meaning=UNANIMOUS
+    )
 
 
 def corrected_by_proportions(
-    ratings: Ratings, name: str, weights: Weights | None, expected: Formula
+    ratings: Ratings, name: str, weights: Weights | None, expected: Formula, meaning: Meaning
 ) -> Coefficient:
     """Correct percent agreement for the agreement expected from the category proportions.
 
@@ -154,7 +170,7 @@ def corrected_by_proportions(
         least=least_weight(weights),
     )
     rows = _rows(ratings, distance_from_weights(ratings, weights))
-    return correction.coefficient(ratings, name, rows)
+    return correction.coefficient(ratings, name, rows, meaning=meaning)
 
 
 def ratio_of_sums(sums: Array) -> Array:

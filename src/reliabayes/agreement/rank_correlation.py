@@ -13,6 +13,7 @@ from reliabayes.agreement.whole import pairs_of_raters
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
 
 def spearman_rho(ratings: Ratings) -> Coefficient:
@@ -82,6 +83,9 @@ def spearman_rho(ratings: Ratings) -> Coefficient:
         rows,
         rho,
         least=-1.0,
+        meaning=Meaning(
+            estimand="the correlation of the ranks by two {raters}", references=("spearman1904",)
+        ),
         undefined="a rater gave all items the same rating (0/0)",
     )
 

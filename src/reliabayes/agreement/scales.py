@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +26,7 @@ from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.label_sets import SEPARATOR, joined_labels, label_set
+from reliabayes.reporting.methods import Meaning
 from reliabayes.wording import listed
 
 DistanceName = Literal["nominal", "absolute", "squared"]
@@ -357,6 +359,33 @@ def check_weight_name(name: str) -> None:
     if name not in get_args(WeightName):
         known = ", ".join(get_args(WeightName))
         raise ValueError(f"weights must be {known}, an array or None, not {name!r}.")
+
+
+def with_weights(meaning: Meaning, weights: Weights | None, reference: str) -> Meaning:
+    """Say of a kappa which weights it has.
+
+    Parameters
+    ----------
+    meaning : Meaning
+        Of the kappa without weights.
+    weights : str or array (K, K) or None
+        As for `cohen_kappa`.
+    reference : str
+        Key of the reference of the weights.
+
+    Returns
+    -------
+    Meaning
+    """
+    if weights is None:
+        return meaning
+    named = f"{weights} weights" if isinstance(weights, str) else "weights of our own"
+    return replace(
+        meaning,
+        estimand=f"{meaning.estimand}, with {named}",
+        references=(*meaning.references, reference),
+        kind="weighted kappa",
+    )
 
 
 def least_weight(weights: Weights | None) -> float:

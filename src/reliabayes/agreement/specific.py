@@ -14,7 +14,13 @@ from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import ratio_of_sums
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 
+SPECIFIC = Meaning(
+    estimand="the probability that another of the {raters} gives the category if one did",
+    references=("cicchetti1990",),
+    kind="specific agreement",
+)
 CATEGORY_NOT_USED = "no item with at least two ratings has the category (0/0)"
 
 
@@ -64,6 +70,7 @@ def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
             ratio_of_sums,
             least=0.0,
             undefined=CATEGORY_NOT_USED,
+            meaning=SPECIFIC,
         )
         for code, category in enumerate(ratings.categories)
     }

@@ -124,20 +124,32 @@ def agreement_table(
     if is_default and example.n_raters == 2 and not example.anonymous_raters:
         table["over"] = table["over"].replace("items", OF_TWO)
     if guideline is not None:
-        chosen = named(guideline)
-        table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
+        whose = named(guideline)
+        table.attrs |= {"guideline": whose.name, "caution": whose.caution}
     table.attrs["pairs"] = _pairs(ratings, example, table.index)
     whole = table.assign(**words).rename_axis("coefficient")
-    return FindingTable.of(whole, _finding(whole, level, TELLING[likely_scale(example).scale]))
+    telling = TELLING[likely_scale(example).scale]
+    chosen = _chosen(whole, telling)
+    said = found[chosen or whole.index[0]].methods_with(intervals.get(chosen))
+    return FindingTable.of(whole, _finding(whole, chosen, level, telling), said)
 
 
-def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """Coefficients that are corrected for chance and defined."""
+    return table[~table.index.str.startswith(UNCORRECTED)].dropna(subset="value")
+
+
+def _chosen(table: pd.DataFrame, telling: Sequence[str]) -> str:
+    """The coefficient that the finding is about; empty if none is corrected for chance."""
+    known = _corrected(table).index
+    return next((name for name in telling if name in known), known[0] if len(known) else "")
+
+
+def _finding(table: pd.DataFrame, chosen: str, level: str, telling: Sequence[str]) -> str:
     """A coefficient that is corrected for chance, with its interval."""
-    is_corrected = ~table.index.str.startswith(UNCORRECTED)
-    corrected = table[is_corrected].dropna(subset="value")
-    if corrected.empty:
+    if not chosen:
         return "No coefficient that is corrected for chance is defined"
-    chosen = next((name for name in telling if name in corrected.index), corrected.index[0])
+    corrected = _corrected(table)
     found = f"{chosen} is {_in_words(corrected, chosen, level)}"
     within = next(
         (f"{name}{WITHIN}" for name in telling if f"{name}{WITHIN}" in corrected.index), ""

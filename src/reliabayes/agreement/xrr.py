@@ -23,7 +23,17 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Irr
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Meaning
 from reliabayes.wording import shown
+
+CROSS = Meaning(
+    estimand="the agreement of {raters} of different pools beyond chance",
+    references=("wong2021",),
+)
+NORMALIZED = Meaning(
+    estimand="kappa_x divided by the geometric mean of the reliabilities within the pools",
+    references=("wong2021",),
+)
 
 
 @of_datasets
@@ -88,7 +98,7 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
     """
     sums = CrossSums.of(ratings, distance_between(ratings, distance))
     name = "Cross-replication reliability kappa_x"
-    return sums.correction.coefficient(ratings, name, sums.rows)
+    return sums.correction.coefficient(ratings, name, sums.rows, meaning=CROSS)
 
 
 @of_datasets
@@ -175,6 +185,7 @@ def normalized_kappa_x(
         "Normalized kappa_x",
         rows,
         formula,
+        meaning=NORMALIZED,
         parts=formulas,
         limit=None,
         bounds_of_parts=dict.fromkeys(formulas, (None, 1.0)),

@@ -66,6 +66,7 @@ class DawidSkene(CategoryModel[None]):
     """
 
     summary: ClassVar[str] = "true categories, and a confusion matrix of each rater"
+    references: ClassVar[tuple[str, ...]] = ("dawid1979",)
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
         *CONFUSION_QUANTITIES,

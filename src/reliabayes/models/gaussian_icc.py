@@ -61,6 +61,7 @@ class GaussianICC(NormalModel[CrossedProblem]):
     """
 
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
+    references: ClassVar[tuple[str, ...]] = ("shrout1979",)
     samples_in_numpy: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 

@@ -67,6 +67,7 @@ class GaussianXCC(NormalModel[PooledGaussianProblem]):
     """
 
     summary: ClassVar[str] = "agreement between pools of raters on a continuous scale"
+    references: ClassVar[tuple[str, ...]] = ("wong2021",)
     reports: ClassVar[tuple[str, ...]] = (
         *XCC,
         "icc",

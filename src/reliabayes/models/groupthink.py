@@ -62,6 +62,7 @@ class Groupthink(CategoryModel[Followed]):
     """
 
     summary: ClassVar[str] = "average accuracy of raters who know, or follow the other raters"
+    references: ClassVar[tuple[str, ...]] = ("eubanks",)
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "log_likelihood", "bits_per_rating")
     exchangeable_raters: ClassVar[bool] = True
     conditional: ClassVar[bool] = True

@@ -86,6 +86,7 @@ class GStudy(NormalModel[Any]):  # of an `EffectsProblem` or, of categories, a `
     """
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
+    references: ClassVar[tuple[str, ...]] = ("brennan2001",)
     samples_in_numpy: ClassVar[bool] = True
     has_facets: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = Facets.reports  # of numbers; a model has its family's

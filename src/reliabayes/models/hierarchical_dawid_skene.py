@@ -67,6 +67,7 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
     """
 
     summary: ClassVar[str] = "true categories, and confusion matrices of raters who are alike"
+    references: ClassVar[tuple[str, ...]] = ("paun2018",)
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
         "typical_confusion",

@@ -106,6 +106,7 @@ class JudgePanel(RatingModel[PanelProblem]):
     """
 
     summary: ClassVar[str] = "true categories, people, and families of judges that err together"
+    references: ClassVar[tuple[str, ...]] = ("dawid1979",)
     reports: ClassVar[tuple[str, ...]] = (
         "rate",
         "prevalence",

@@ -68,6 +68,7 @@ class LatentTAP(CategoryModel[RaterCovariates]):
     """
 
     summary: ClassVar[str] = "accuracy of raters, less the difficulty of the item, in log odds"
+    references: ClassVar[tuple[str, ...]] = ("eubanks",)
     reports: ClassVar[tuple[str, ...]] = (
         *("prevalence", "mean_alpha", "sd_alpha", "sd_delta", "eta", "mean_p", "concentration"),
         *("confusion", "accuracy", "informativeness", "random_share", "alpha", "a", "p"),

@@ -52,6 +52,7 @@ class LogitICC(OrderedModel):
     """
 
     summary: ClassVar[str] = "ICC of ratings in two categories"
+    references: ClassVar[tuple[str, ...]] = ("nakagawa2017",)
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
         "icc_consistency",

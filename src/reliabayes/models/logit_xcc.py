@@ -61,6 +61,7 @@ class LogitXCC(OrderedModel):
     """
 
     summary: ClassVar[str] = "agreement between pools of raters, in two categories"
+    references: ClassVar[tuple[str, ...]] = ("wong2021",)
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *LogitICC.reports)
     family: ClassVar[OrderedScores] = OrderedScores(is_binary=True, is_pooled=True)
 

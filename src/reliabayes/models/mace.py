@@ -56,6 +56,7 @@ class MACE(CategoryModel[None]):
     """
 
     summary: ClassVar[str] = "true categories, and raters who copy them or spam"
+    references: ClassVar[tuple[str, ...]] = ("hovy2013", "paun2018")
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "theta", "xi", *CONFUSION_QUANTITIES)
     takes_parts: ClassVar[bool] = True
 

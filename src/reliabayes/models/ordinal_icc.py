@@ -52,6 +52,7 @@ class OrdinalICC(OrderedModel):
     """
 
     summary: ClassVar[str] = "ICC of ratings in ordered categories"
+    references: ClassVar[tuple[str, ...]] = ("mccullagh1980",)
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
         "icc_consistency",

@@ -61,6 +61,7 @@ class OrdinalXCC(OrderedModel):
     """
 
     summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
+    references: ClassVar[tuple[str, ...]] = ("wong2021",)
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
     family: ClassVar[OrderedScores] = OrderedScores(is_binary=False, is_pooled=True)
 

@@ -64,6 +64,7 @@ class RaterGroupthink(CategoryModel[Followed]):
     """
 
     summary: ClassVar[str] = "accuracy of each rater, who knows or follows the other raters"
+    references: ClassVar[tuple[str, ...]] = ("eubanks",)
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "log_likelihood", "bits_per_rating")
     conditional: ClassVar[bool] = True
 

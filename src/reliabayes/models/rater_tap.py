@@ -61,6 +61,7 @@ class RaterTAP(CategoryModel[None]):
     """
 
     summary: ClassVar[str] = "accuracy of each rater, who knows the true category or guesses"
+    references: ClassVar[tuple[str, ...]] = ("eubanks",)
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "p", *CONFUSION_QUANTITIES)
     takes_parts: ClassVar[bool] = True
 

@@ -56,6 +56,7 @@ class RatingModel(ABC, Generic[P]):
     """
 
     summary: ClassVar[str]  # what it is for, in a line
+    references: ClassVar[tuple[str, ...]] = ()  # keys of its publications in references.bib
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings

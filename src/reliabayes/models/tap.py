@@ -55,6 +55,7 @@ class TAP(CategoryModel[alike_raters.Numbers]):
     """
 
     summary: ClassVar[str] = "average accuracy of raters who know the true category or guess"
+    references: ClassVar[tuple[str, ...]] = ("eubanks",)
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
         "a",

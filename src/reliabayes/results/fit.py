@@ -22,6 +22,7 @@ from reliabayes.facets import Decision, as_names, numbers_of_levels
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.partitions import READ_A_PART, WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import MethodsSentence
 from reliabayes.results import (
     arviz_bridge,
     known_answers,
@@ -33,6 +34,7 @@ from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.decision_study import DStudy, cheapest
 from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.headline import sentence_of_draws
 from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
 from reliabayes.results.label_files import write_labels
@@ -1063,6 +1065,25 @@ class Fit:
         if posterior_predictive:
             groups |= self._predictive(posterior_predictive)
         return arviz_bridge.for_arviz(groups)
+
+    def methods(self, prob: float = 0.9) -> MethodsSentence:
+        """Say what a paper says of the fit; see `reliabayes.methods`.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, strictly between 0 and 1.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style on the quantity that the model is for, with the posterior
+            median, the design, the model, its sampler and diagnostics, and its references.
+        """
+        found = self.diagnostics()
+        return sentence_of_draws(
+            self.model, self.ratings, self.quantities, self.settings, found, prob
+        )
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write an HTML report of the fit, the answer first.

@@ -27,6 +27,7 @@ class Model(Protocol):
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     summary: ClassVar[str]
+    references: ClassVar[tuple[str, ...]]
     reports: ClassVar[tuple[str, ...]]
     continuous: ClassVar[bool]
     conditional: ClassVar[bool]

@@ -1,0 +1,145 @@
+"""What a paper says of a fit: the quantity that it reports first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from reliabayes.arrays import Array
+from reliabayes.partitions import AnyRatings
+from reliabayes.reporting.methods import Clause, Meaning, MethodsSentence, Size
+from reliabayes.reporting.numbers import estimate, number
+from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.model import Model
+from reliabayes.results.rater_quality import share_of_ratings
+from reliabayes.results.settings import Settings
+from reliabayes.results.summaries import interval_bounds, scalars
+
+MOST_LISTED = 6  # values of a quantity by pool or pair of pools that a sentence lists
+BETWEEN_ITEMS = "the proportion of the variance of a single rating that is between {items}, with "
+RANDOM_RATERS = "{raters} drawn from a population, in absolute agreement"
+# A sentence begins with the first of them that a model reports; each is at most 1.
+HEADLINES: Mapping[str, tuple[str, Meaning]] = {
+    "normalized_xcc": (
+        "normalized xCC",
+        Meaning("Agreement between pools of {raters}", "the correlation of their true scores"),
+    ),
+    "phi": (
+        "Phi",
+        Meaning(
+            "Dependability of single ratings",
+            "the proportion of their variance that is of the object of measurement",
+            kind="icc",
+        ),
+    ),
+    "icc_observed": (
+        "ICC",
+        Meaning(
+            "Inter-rater reliability",
+            f"{BETWEEN_ITEMS}{RANDOM_RATERS}, on the scale of the ratings",
+            kind="icc",
+        ),
+    ),
+    "icc": (
+        "ICC",
+        Meaning("Inter-rater reliability", f"{BETWEEN_ITEMS}{RANDOM_RATERS}", kind="icc"),
+    ),
+    "accuracy": (
+        "accuracy",
+        Meaning(
+            "Validity of single ratings",
+            "the probability that a rating is the true category, which is inferred",
+        ),
+    ),
+    "a": (
+        "a",
+        Meaning(
+            "Validity of single ratings",
+            "the probability that one of the {raters} knows the true category",
+        ),
+    ),
+}
+
+
+def sentence_of_draws(
+    model: Model,
+    ratings: AnyRatings,
+    quantities: xr.Dataset,
+    settings: Settings,
+    diagnostics: Diagnostics,
+    prob: float,
+) -> MethodsSentence:
+    """Say what a paper says of a fit; see `Fit.methods`.
+
+    Parameters
+    ----------
+    model : RatingModel
+        The model.
+    ratings : Ratings or RatingsDataset
+        The data.
+    quantities : Dataset
+        What the model reports, dims (chain, draw, ...).
+    settings : Settings
+        How the draws were made.
+    diagnostics : Diagnostics
+        Whether they can be relied on.
+    prob : float
+        Probability of the equal-tailed interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    MethodsSentence
+    """
+    first = str(next(iter(quantities)))
+    name = next((each for each in HEADLINES if each in quantities), first)
+    symbol, meaning = HEADLINES.get(name, (name, Meaning()))
+    said = [
+        f"{label} = {_estimate(draws, prob, bounded=name in HEADLINES)}"
+        for label, draws in scalars(symbol, _of_all_raters(quantities[name], ratings))
+    ]
+    listed = ", ".join(said[:MOST_LISTED])
+    if len(said) > MOST_LISTED:
+        listed += f", and {len(said) - MOST_LISTED} more"
+    statement = f"{meaning.subject} was {listed}" if meaning.subject else listed
+    clauses = [Clause(f"{symbol} is {meaning.estimand}")] if meaning.estimand else []
+    clauses += [
+        Clause(
+            f"medians and equal-tailed credible intervals (CrI) are of the posterior of the "
+            f"Bayesian model {type(model).__name__}: {model.summary}",
+            model.references,
+        ),
+        *_clauses(settings, diagnostics),
+    ]
+    size, kind = Size.of(ratings), meaning.kind
+    return MethodsSentence(Clause(statement), size, tuple(clauses), kind, settings.version)
+
+
+def _of_all_raters(values: xr.DataArray, ratings: AnyRatings) -> xr.DataArray:
+    """The mean over ratings of a quantity of raters; other quantities as they are."""
+    if "rater" not in values.dims:
+        return values
+    return (values * xr.DataArray(share_of_ratings(ratings, None), dims="rater")).sum("rater")
+
+
+def _estimate(draws: Array, prob: float, *, bounded: bool) -> str:
+    lower, upper = interval_bounds(draws.ravel(), prob)
+    level = f"{100 * prob:g}% CrI"
+    return estimate(float(np.median(draws)), float(lower), float(upper), level, bounded=bounded)
+
+
+def _clauses(settings: Settings, diagnostics: Diagnostics) -> list[Clause]:
+    """The sampler, and whether its draws can be relied on."""
+    draws = f"{settings.chains} chains of {settings.draws:,} draws by {settings.sampler_name}"
+    ess = min(diagnostics.ess_bulk, diagnostics.ess_tail)
+    r_hat = number(diagnostics.r_hat, 3)
+    clauses = [
+        Clause(draws, ("carpenter2017",) if settings.stan_version else ()),
+        Clause(
+            f"largest R-hat {r_hat}, smallest effective sample size {ess:,.0f}", ("vehtari2021",)
+        ),
+    ]
+    if diagnostics.problems:
+        clauses.append(Clause("these draws cannot be trusted yet and should not be reported"))
+    return clauses
