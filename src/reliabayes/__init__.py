@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.partitions.scanning import scan_ratings as scan_ratings
     from reliabayes.ratings import Ratings as Ratings
     from reliabayes.ratings import readers as readers
+    from reliabayes.ratings.judged_files import read_judged as read_judged
     from reliabayes.ratings.reading import read_ratings as read_ratings
     from reliabayes.recommendation import Recommendation as Recommendation
     from reliabayes.recommendation import recommend as recommend
@@ -103,6 +104,7 @@ else:
         "methods": "reliabayes.reporting.methods",
         "partition": "reliabayes.partitions.scanning",
         "recommend": "reliabayes.recommendation",
+        "read_judged": "reliabayes.ratings.judged_files",
         "read_ratings": "reliabayes.ratings.reading",
         "report": "reliabayes.html_report.page",
         "scan_ratings": "reliabayes.partitions.scanning",

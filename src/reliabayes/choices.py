@@ -51,3 +51,4 @@ Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly
+Trust: TypeAlias = Literal["none", "person"]  # whose labels of a panel are true

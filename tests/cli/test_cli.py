@@ -32,7 +32,7 @@ from reliabayes.cli import main
 from reliabayes.cli.app import app
 from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.output import while_computing
-from reliabayes.cli.ratings_file import RatingsFile
+from reliabayes.cli.ratings_file import RatingsFile, TableOptions
 from tests.faults import files_of_at_most, on_small_disk
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick, pools
 from tests.ratings.readers import files
@@ -445,15 +445,18 @@ def test_all_commands_read_tables_with_the_same_options(tmp_path: Path) -> None:
     commands: Any = typer.main.get_command(app)
     readers = {name: commands.commands[name] for name in ("fit", "compare", "report", "agree")}
     readers["describe"] = commands.commands["describe"]
+    judge = commands.commands["judge"]
 
     described, agreed = (
         run(name, str(tmp_path / "scores.csv"), "--gold", "truth") for name in ("describe", "agree")
     )
 
-    options = {field.name for field in fields(RatingsFile)} - {"file"}
+    of_tables = {field.name for field in fields(TableOptions)}
+    of_files = of_tables | {field.name for field in fields(RatingsFile)} - {"file", "table"}
     missing = {
         name: options - {str(parameter.name) for parameter in command.params}
-        for name, command in readers.items()
+        for options, commands in ((of_files, readers), (of_tables, {"judge": judge}))
+        for name, command in commands.items()
     }
     assert not any(missing.values()), missing
     assert re.search(r"items with a known answer +2\n", described.stdout)

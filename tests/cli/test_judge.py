@@ -101,8 +101,9 @@ def test_settings_may_stand_in_pyproject(
     ("arguments", "message"),
     [
         (["--require", "rate"], "a requirement must be written as"),
-        (["--group", "model"], "must have the column 'model'"),
-        (["--item", "answer"], "must have the column 'answer'"),
+        (["--group", "model"], "group: a file must have the column 'model'; found verdicts.csv: "),
+        (["--item", "answer"], "item: a file must have the column 'answer'"),
+        (["--require", SUPPORTED, "--require", "rate"], "a requirement must be written as"),
         (["--human", "nothing.csv"], "there is no file nothing.csv"),
     ],
 )
@@ -131,3 +132,47 @@ def test_labels_of_unknown_answers_are_refused(files: list[object]) -> None:
     assert "items on a label sheet must be among those that judges answered" in " ".join(
         result.stderr.split()
     )
+
+
+def test_faults_name_the_file_and_the_options_that_the_command_has(files: list[object]) -> None:
+    sheet = Path(str(files[2]))
+    labels = pd.read_csv(sheet).replace({"rating": {0: "schlecht", 1: "gut"}})
+    labels.loc[::3, "rating"] = labels.loc[::3, "rating"].str.upper() + " "
+    labels.to_csv(sheet, index=False, sep=";")
+
+    result = run(*files)
+    joined = run(*files, "--twins", "join")
+
+    assert result.exit_code == 2
+    assert "labels.csv, rating: values must not differ only in spaces" in result.stderr
+    assert 'Pass --twins "join" to join them' in result.stderr
+    assert joined.exit_code == 2
+    assert "by people, and 0, 1 by judges. Write them alike" in " ".join(joined.stderr.split())
+
+
+def test_a_sheet_in_another_encoding_without_raters_is_read_as_other_tables_are(
+    files: list[object], tmp_path: Path
+) -> None:
+    labels = pd.read_csv(Path(str(files[2]))).query("rater == 'person 1'")
+    labels = labels[["item", "rating"]].assign(note="\u00fcber")
+    labels.to_csv(tmp_path / "Ann.csv", index=False, sep=";", encoding="cp1252")
+    arguments = [files[0], "--human", tmp_path / "Ann.csv", "--group", "system"]
+
+    refused, read = run(*arguments), run(*arguments, "--tidy")
+
+    assert refused.exit_code == 2
+    assert "--tidy would read this table" in refused.stderr
+    assert read.exit_code == 0
+    assert "and there is 1" in read.stdout
+    assert "--trust person if the person is always right" in " ".join(read.stderr.split())
+
+
+@pytest.mark.slow
+def test_with_a_report_both_answers_are_printed(files: list[object], tmp_path: Path) -> None:
+    sheet = Path(str(files[2]))
+    pd.read_csv(sheet).query("rater == 'person 1'").to_csv(sheet, index=False)
+
+    result = run(*files, "--report", tmp_path / "judge.html")
+
+    assert "people rate" in result.stdout
+    assert "(90% interval" in result.stdout

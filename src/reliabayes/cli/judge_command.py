@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,14 +11,17 @@ from xml.etree import ElementTree
 import typer
 
 import reliabayes as rb
-from reliabayes.cli.judge_files import PEOPLE, judged
+from reliabayes.choices import Trust
+from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import writable
 from reliabayes.cli.output import print_message, print_text, write_text
+from reliabayes.cli.ratings_file import TableOptions, in_options, print_notes
 from reliabayes.cli.seeds import METAVAR, seed_of
 
 if TYPE_CHECKING:
     from reliabayes.families.judges.requirements import Verdict
 
+PEOPLE = "human"  # pool of those on label sheets
 CONTRADICTED, UNDECIDED = 3, 4  # exit statuses
 SETTINGS = Path("pyproject.toml")
 
@@ -37,12 +40,13 @@ class Asked:
     files: list[Path]
     human: list[Path]
     require: list[str]
-    group: str | None
-    block: str | None
+    table: TableOptions
     undecided: str
 
 
+@with_option_groups
 def judge(
+    *,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -59,24 +63,7 @@ def judge(
             "several. Can be repeated.",
         ),
     ] = None,
-    group: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the system of an answer.")
-    ] = None,
-    block: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the prompt of an answer.")
-    ] = None,
-    item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the answer.")] = "item",
-    rater: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the judge.")] = "rater",
-    rating: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Column with the verdict.")
-    ] = "rating",
-    gold: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Column with the known truth, if there is one.")
-    ] = "gold",
-    facet: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column with the run of a judge. Can be repeated."),
-    ] = None,
+    table: TableOptions,
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,6 +87,9 @@ def judge(
         Path | None,
         typer.Option(metavar="OUT.html", help="Write a report, which begins with both answers."),
     ] = None,
+    trust: Annotated[
+        Trust, typer.Option(help="Whether the labels of the only person are true.")
+    ] = "none",
     good: Annotated[
         str | None,
         typer.Option(
@@ -116,26 +106,28 @@ def judge(
 
     Status 0: all requirements are supported; 3: one is contradicted; 4: one is undecided; 1: it
     failed, or draws may not represent the posterior; 2: bad input. Options may also stand in the
-    table [tool.reliabayes.judge] of pyproject.toml.
+    table tool.reliabayes.judge of pyproject.toml.
     """
-    asked = _asked(files, human, require, group, block, undecided)
+    from reliabayes.families.judges.requirements import Requirement
+
+    asked = _asked(files, human, require, table, undecided)
     targets = {"junit": writable(junit_xml), "report": writable(report)}
-    ratings = judged(
-        asked.files,
-        asked.human,
-        group=asked.group,
-        block=asked.block,
-        columns={"item": item, "rater": rater, "rating": rating, "gold": gold, "pool": "pool"},
-        facets=facet or [],
-    )
+    for text in asked.require:
+        Requirement.parse(text)  # before a fit
+    ratings = rb.read_judged(asked.files, asked.human, **asked.table.arguments)
+    print_notes(ratings)
     has_people = PEOPLE in set(map(str, ratings.pools))
     study = rb.JudgeStudy(
-        ratings, human=PEOPLE if has_people else [], fit={"seed": seed, "progress": False}
+        ratings,
+        human=PEOPLE if has_people else [],
+        trust=trust,
+        fit={"seed": seed, "progress": False},
     )
     for caution in study.cautions:
-        print_message(caution)
+        print_message(in_options(caution))
     if not asked.require:
-        print_text("\n".join(study.answerable()))
+        is_fitted = targets["report"] is not None
+        print_text("\n".join(study.answers(good=good) if is_fitted else study.answerable()))
         verdicts = []
     else:
         verdicts = [study.supports(text) for text in asked.require]
@@ -161,8 +153,7 @@ def _asked(
     files: list[Path] | None,
     human: list[Path] | None,
     require: list[str] | None,
-    group: str | None,
-    block: str | None,
+    table: TableOptions,
     undecided: OnUndecided | None,
 ) -> Asked:
     """Options, and settings in place of those that are not given."""
@@ -180,12 +171,12 @@ def _asked(
     for path in (*paths["files"], *paths["human"]):
         if not path.exists():
             raise typer.BadParameter(f"there is no file {path}.")
+    columns = {name: given(name, getattr(table, name), None) for name in ("group", "block")}
     return Asked(
         paths["files"],
         paths["human"],
         list(_several(given("require", require, []))),
-        given("group", group, None),
-        given("block", block, None),
+        replace(table, **columns),
         str(given("undecided", undecided and undecided.value, "fail")),
     )
 

@@ -39,10 +39,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def call(**given: Any) -> None:
-        filled = {
-            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-            for name, kind in groups.items()
-        }
+        filled = {name: _filled(kind, given) for name, kind in groups.items()}
         command(**filled, **given)
 
     call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -50,10 +47,28 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def _filled(group: Any, given: dict[str, Any]) -> Any:
+    """Return a group with the values of its options, which are taken from those that are given."""
+    hints = get_type_hints(group)
+    return group(
+        **{
+            field.name: _filled(hints[field.name], given)
+            if is_dataclass(hints[field.name])
+            else given.pop(field.name)
+            for field in fields(group)
+        }
+    )
+
+
 def _options(group: Any) -> list[inspect.Parameter]:
-    """Return the fields of a dataclass as options."""
+    """Return the fields of a dataclass, and of dataclasses in it, as options."""
     hints = get_type_hints(group, include_extras=True)
     return [
-        parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name])
+        option
         for name, parameter in inspect.signature(group).parameters.items()
+        for option in (
+            _options(hints[name])
+            if is_dataclass(hints[name])
+            else [parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name])]
+        )
     ]

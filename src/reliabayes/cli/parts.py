@@ -216,7 +216,7 @@ def source_of(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, Any]:
     -------
     dict
     """
-    columns: dict[str, Any] = ratings_file.columns
+    columns: dict[str, Any] = ratings_file.table.columns
     if not isinstance(ratings, rb.Ratings):
         from reliabayes.partitions.manifest import read_manifest
 
@@ -278,8 +278,10 @@ def refuse_folder(ratings_file: RatingsFile, purpose: str, remedy: str) -> None:
 def _refuse_options_of_tables(ratings_file: RatingsFile) -> None:
     given = [
         f"--{field.name}"
-        for field in fields(ratings_file)
-        if field.name != "file" and getattr(ratings_file, field.name) not in (field.default, [])
+        for options in (ratings_file.table, ratings_file)
+        for field in fields(options)
+        if field.name not in ("file", "table")
+        if getattr(options, field.name) not in (field.default, [])
     ]
     if given:
         raise typer.BadParameter(

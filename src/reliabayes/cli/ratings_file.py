@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,13 +56,11 @@ LISTS = ("header", "drop_rows", "drop_columns", "na")
 
 
 @dataclass(frozen=True)
-class RatingsFile:
-    """A file of ratings, as described by the options of a command.
+class TableOptions:
+    """How tables are read; all commands have these options.
 
     Attributes
     ----------
-    file : Path
-        The file.
     item : str, default "item"
         Column that says what was rated.
     rater : str, default "rater"
@@ -79,10 +77,6 @@ class RatingsFile:
         How the values of a rating relate.
     categories : str, optional
         All categories, separated by commas.
-    replicates : {"error", "keep"}, default "error"
-        Whether a rater may rate an item more than once.
-    missing : {"error", "drop"}, default "error"
-        Whether rows without a rating are left out.
     twins : {"error", "join"}, default "error"
         Whether values that differ only in how they are written are joined.
     shape : {"long", "wide", "table"}, optional
@@ -103,8 +97,6 @@ class RatingsFile:
         The question whose answers are read from a tool's file.
     tidy : bool, default False
         Whether faults are repaired that cannot change an answer.
-    duplicates : {"error", "drop_exact"}, default "error"
-        Whether rows that repeat another are left out.
     na : list of str, optional
         Values that mean no rating.
     percent : bool, default False
@@ -117,15 +109,6 @@ class RatingsFile:
         Number of the row of the header, or two separated by a comma.
     """
 
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
-            "XLSX or Parquet, or an export of an annotation or evaluation tool; - for CSV from "
-            "standard input. All commands but compare also take a "
-            "folder that `reliabayes partition` has written."
-        ),
-    ]
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
     rater: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the rater.")] = "rater"
     rating: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the rating.")] = (
@@ -155,12 +138,6 @@ class RatingsFile:
             metavar="C,C,...", help="All categories, lowest first; by default those that occur."
         ),
     ] = None
-    replicates: Annotated[
-        Replicates, typer.Option(help="Whether a rater may rate an item more than once.")
-    ] = "error"
-    missing: Annotated[
-        Missing, typer.Option(help="Whether rows without a rating are refused or left out.")
-    ] = "error"
     twins: Annotated[
         Twins,
         typer.Option(
@@ -222,10 +199,6 @@ class RatingsFile:
             "header or of totals, and say so.",
         ),
     ] = False
-    duplicates: Annotated[
-        Duplicates,
-        typer.Option(help="Whether rows that repeat another in all cells are left out."),
-    ] = "error"
     na: Annotated[
         list[str] | None,
         typer.Option(
@@ -267,11 +240,9 @@ class RatingsFile:
         roles = {role: name for role, name in asdict(self).items() if role in ROLES}
         return roles | facet_columns(given_facets(self.facet or []))
 
-    def read(self) -> rb.Ratings:
-        """Return the ratings, and say which scale was guessed for them.
-
-        A file that cannot be read ends the program as bad input.
-        """
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `read_ratings`."""
         options = asdict(self)
         options["facets"] = given_facets(options.pop("facet") or [])
         for name in ("header", "drop_rows"):
@@ -280,23 +251,82 @@ class RatingsFile:
             options[name] = options[name] or None
         if self.categories is not None:
             options["categories"] = given_categories(self.categories)
+        return options
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file of ratings, as described by the options of a command.
+
+    Attributes
+    ----------
+    file : Path
+        The file.
+    table : TableOptions
+        How it is read.
+    replicates : {"error", "keep"}, default "error"
+        Whether a rater may rate an item more than once.
+    missing : {"error", "drop"}, default "error"
+        Whether rows without a rating are left out.
+    duplicates : {"error", "drop_exact"}, default "error"
+        Whether rows that repeat another are left out.
+    """
+
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
+            "XLSX or Parquet, or an export of an annotation or evaluation tool; - for CSV from "
+            "standard input. All commands but compare also take a "
+            "folder that `reliabayes partition` has written."
+        ),
+    ]
+    table: TableOptions
+    replicates: Annotated[
+        Replicates, typer.Option(help="Whether a rater may rate an item more than once.")
+    ] = "error"
+    missing: Annotated[
+        Missing, typer.Option(help="Whether rows without a rating are refused or left out.")
+    ] = "error"
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(help="Whether rows that repeat another in all cells are left out."),
+    ] = "error"
+
+    def read(self) -> rb.Ratings:
+        """Return the ratings, and say which scale was guessed for them.
+
+        A file that cannot be read ends the program as bad input.
+        """
+        own = {name: getattr(self, name) for name in ("replicates", "missing", "duplicates")}
         try:
-            with _on_disk(options.pop("file")) as file:
-                ratings = rb.read_ratings(file, **options, guess=True)
+            with _on_disk(self.file) as file:
+                ratings = rb.read_ratings(file, **self.table.arguments, **own, guess=True)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
-        for note in ratings.notes:
-            print_message(in_options(note))
-        if ratings.left_out:
-            from reliabayes.ratings.describing import left_out_in_words
-
-            print_message(f"Left out: {left_out_in_words(ratings.left_out)}.")
-        if ratings.n_missing:
-            rows = ratings.n_missing + len(ratings)
-            print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
-        if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
+        print_notes(ratings)
+        if self.table.scale is None and ratings.scale != "ordered":  # which a file can declare
             print_message(f"--scale is not given; {guess_in_words(ratings)}.")
         return ratings
+
+
+def print_notes(ratings: rb.Ratings) -> None:
+    """Print what was guessed, repaired and left out when ratings were read.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+    """
+    for note in ratings.notes:
+        print_message(in_options(note))
+    if ratings.left_out:
+        from reliabayes.ratings.describing import left_out_in_words
+
+        print_message(f"Left out: {left_out_in_words(ratings.left_out)}.")
+    if ratings.n_missing:
+        rows = ratings.n_missing + len(ratings)
+        print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
 
 
 def in_options(text: str) -> str:
@@ -312,7 +342,8 @@ def in_options(text: str) -> str:
     str
         The same, with ``--scale ordered`` in place of ``scale="ordered"``.
     """
-    return re.sub(r'\b(scale|shape|decimal|format|encoding)="([\w.,-]+)"', r"--\1 \2", text)
+    text = re.sub(r'\b(scale|shape|decimal|format|encoding|trust)="([\w.,-]+)"', r"--\1 \2", text)
+    return text.replace("gold=...", "--gold COLUMN")
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:

@@ -34,7 +34,7 @@ def tidy(
     """Write a table of any layout as CSV with one rating per row, and say what was repaired."""
     check_outputs(ratings_file.file, {"out": out, "log": log})
     refuse_folder(ratings_file, "tidy", "Name the table that they were made of.")
-    ratings = replace(ratings_file, tidy=True).read()
+    ratings = replace(ratings_file, table=replace(ratings_file.table, tidy=True)).read()
     write_text(_as_csv(ratings), out)
     if log is not None:
         lines = [f"{ratings_file.file}: {ratings!r}", *map(in_options, ratings.notes)]

@@ -12,12 +12,13 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Trust
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.families.judges import density, reports, starts
 from reliabayes.families.judges.centring import PanelCentring
 from reliabayes.families.judges.groups import groups_of
 from reliabayes.families.judges.parameters import ALL_PARAMETERS, declared
-from reliabayes.families.judges.problem import MOST_FREE, PanelProblem, Trust, panel_problem
+from reliabayes.families.judges.problem import MOST_FREE, PanelProblem, panel_problem
 from reliabayes.families.judges.results import PanelResults
 from reliabayes.families.judges.roles import Roles, roles_of
 from reliabayes.families.judges.simulation import answered, drawn_from_prior

@@ -17,6 +17,7 @@ from reliabayes.choices import (
 )
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.codebook import with_codebook
+from reliabayes.ratings.coding import coded_fields
 from reliabayes.ratings.column_guess import Guess, guess_columns
 from reliabayes.ratings.excel import LIMIT, Sheet, shown_sheets
 from reliabayes.ratings.facets import facet_columns
@@ -35,7 +36,8 @@ from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.raw_table import RawTable
 from reliabayes.ratings.read_options import DEFAULT_COLUMNS, ReadOptions
 from reliabayes.ratings.repairs import Repair, Repaired
-from reliabayes.ratings.role_names import is_summary
+from reliabayes.ratings.role_names import is_summary, name_suits
+from reliabayes.ratings.shapes import table_from_long, table_from_wide
 from reliabayes.ratings.square_table import refuse_columns, square_from_texts
 from reliabayes.ratings.table_cells import read_cells
 from reliabayes.ratings.table_shape import (
@@ -348,7 +350,7 @@ def _with_repairs(found: Repaired, options: ReadOptions) -> _Prepared:
 
 
 def _read_table(found: Repaired, options: ReadOptions) -> Read:
-    prepared = _with_repairs(found, options)
+    prepared = _with_repairs(_with_only_rater(found, options), options)
     found, shape, options = prepared.found, prepared.shape, prepared.options
     guess = prepared.guess
     if guess is not None and guess.question is not None:
@@ -360,6 +362,18 @@ def _read_table(found: Repaired, options: ReadOptions) -> Read:
     n_missing = ratings.n_missing + sum(repair.n_unrated for repair in found.applied)
     notes = (*found.notes, *notes, *ratings.notes)
     return Read(replace(ratings, notes=notes, n_missing=n_missing), found, guess)
+
+
+def _with_only_rater(found: Repaired, options: ReadOptions) -> Repaired:
+    """The table with a column of its only rater, if it is one of several and no column says who."""
+    table = found.table
+    if options.only_rater is None or any(name_suits(name, "rater") for name in table.names):
+        return found
+    if options.rater in table.names or _shape(table, options) == "wide":
+        return found
+    cells = table.cells.assign(**{options.rater: options.only_rater})
+    letters = None if table.letters is None else {**table.letters, options.rater: ""}
+    return replace(found, table=replace(table.of(cells), letters=letters))
 
 
 def _guess(table: RawTable, options: ReadOptions) -> Guess | None:
@@ -491,6 +505,8 @@ def _of_frame(frame: pd.DataFrame, shape: Shape, options: ReadOptions) -> Rating
         "twins": options.twins,
         "separator": options.separator,
     }
+    if options.is_part:
+        return _of_part(frame, shape, options)
     if shape == "long":
         return Ratings.from_frame(
             frame,
@@ -507,3 +523,26 @@ def _of_frame(frame: pd.DataFrame, shape: Shape, options: ReadOptions) -> Rating
     is_guess = options.shape is None
     notes = (note_on_shape(rater_columns(columns, item, gold)),) if is_guess else ()
     return replace(ratings, notes=notes + ratings.notes)
+
+
+def _of_part(frame: pd.DataFrame, shape: Shape, options: ReadOptions) -> Ratings:
+    """Ratings of one of several files, whose raters need not be comparable within it."""
+    given: dict[str, Any] = {
+        "scale": options.scale,
+        "categories": options.categories,
+        "twins": options.twins,
+        "for_agreement": False,
+    }
+    if shape == "wide":
+        item = item_column(frame, options.item)
+        table = table_from_wide(frame, item=item, pool=None, gold=options.gold, **given)
+    else:
+        table = table_from_long(
+            frame,
+            options.roles,
+            **given,
+            replicates=options.replicates,
+            missing=options.missing,
+            facets=facet_columns(options.facets),
+        )
+    return Ratings(**coded_fields(table))

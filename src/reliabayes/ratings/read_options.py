@@ -28,7 +28,14 @@ DEFAULT_COLUMNS: Mapping[str, str] = {role: role for role in NEEDED}
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How a file is read; each attribute is an argument of `read_ratings`."""
+    """How a file is read; each attribute but the last is an argument of `read_ratings`.
+
+    Attributes
+    ----------
+    only_rater : str, optional
+        Of one of several files that are read as one table: who rated, if no column says so. Its
+        raters need not be comparable, and arguments apply as far as they suit the file.
+    """
 
     item: str = "item"
     rater: str = "rater"
@@ -59,6 +66,12 @@ class ReadOptions:
     drop_columns: Sequence[str] | None = None
     na: Sequence[Any] | None = None
     percent: bool = False
+    only_rater: str | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the file is one of several that are read as one table."""
+        return self.only_rater is not None
 
     def check(self) -> None:
         """Refuse arguments that mean nothing.

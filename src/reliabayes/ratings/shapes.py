@@ -103,7 +103,7 @@ def table_from_long(
     table = Table.of(**columns, scale=scale, categories=categories, replicates=replicates)
     table = joined_twins(table) if twins == "join" else table
     if missing == "drop" and table.rating.missing.any():
-        rated = _checked_rated(table, lambda place: place)
+        rated = _checked_rated(table, lambda place: place, for_agreement=for_agreement)
         return replace(rated, n_missing=len(table) - len(rated))
     check(table, for_agreement=for_agreement)
     return table
@@ -118,6 +118,7 @@ def table_from_wide(
     scale: Scale | None,
     categories: Iterable[Any] | None,
     twins: Twins,
+    for_agreement: bool = True,
 ) -> Table:
     """Return the checked table of a frame with a row per item and a column per rater.
 
@@ -137,6 +138,8 @@ def table_from_wide(
         All values that a rating can have; None for those that occur.
     twins : {"error", "join"}
         Whether values that differ only in how they are written are joined.
+    for_agreement : bool, default True
+        As for `table_from_long`.
 
     Returns
     -------
@@ -166,7 +169,7 @@ def table_from_wide(
         categories=categories,
     )
     table = joined_twins(table) if twins == "join" else table
-    return _checked_rated(table, lambda place: int(row[place]))
+    return _checked_rated(table, lambda place: int(row[place]), for_agreement=for_agreement)
 
 
 def table_from_counts(
@@ -223,12 +226,12 @@ def table_from_counts(
     return table
 
 
-def _checked_rated(table: Table, row_of: Callable[[int], int]) -> Table:
+def _checked_rated(table: Table, row_of: Callable[[int], int], *, for_agreement: bool) -> Table:
     """The rows that have a rating, checked; faults are in the rows of the user's table."""
     is_rated = np.flatnonzero(~table.rating.missing)
     rated = table.take(is_rated)
     try:
-        check(rated)
+        check(rated, for_agreement=for_agreement)
     except RatingsError as error:
         raise error.relocated(lambda place: row_of(int(is_rated[place])), "row") from None
     return rated

@@ -292,7 +292,7 @@ def _of_systems(ratings: Ratings, problem: PanelProblem, found: Identification) 
 
 
 def _of_judges(problem: PanelProblem) -> str:
-    people = problem.n_people
+    people = int(problem.roles.is_person.sum())
     if not problem.size("judge"):
         return "They have no judges."
     if people >= LEAST_PEOPLE:

@@ -17,7 +17,7 @@ Verdict: TypeAlias = Literal["yes", "just", "if families are independent", "no"]
 
 GENERIC = 3  # independent views that determine two true categories and all errors
 REMEDY = (
-    "Pass gold for a random part of the items, or trust='person' if the person is always right."
+    'Pass gold=... for a random part of the items, or trust="person" if the person is always right.'
 )
 
 

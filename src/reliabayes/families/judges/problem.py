@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Trust
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.category_checks import check_categories
 from reliabayes.families.judges.roles import Roles
@@ -21,8 +22,6 @@ from reliabayes.wording import listed
 
 MOST_FREE = 4  # categories up to which each error has a probability of its own
 ALL = "all"  # name of the one group of items that have none
-
-Trust: TypeAlias = Literal["none", "person"]
 
 
 @dataclass(frozen=True, eq=False)

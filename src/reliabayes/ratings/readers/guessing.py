@@ -74,13 +74,15 @@ def read_export(path: Path, options: ReadOptions) -> Ratings | None:
     tool = _tool_of(path, asked, arguments, options.encoding)
     given = {name: x for name, x in arguments.items() if x not in (None, DEFAULT_COLUMNS.get(name))}
     if tool is None:
-        if "question" in given:
+        if "question" in given and not options.is_part:
             rule, remedy = (
                 "only exports of tools have questions",
                 "Leave it out, or pass format=...",
             )
             raise RatingsError([Fault("question", rule, repr(given["question"]), remedy)])
         return None
+    if options.is_part:
+        given = {name: value for name, value in given.items() if name in tool.takes}
     if refused := [name for name in given if name not in tool.takes]:
         rule = f"it does not apply to an export of {tool.title}, whose fields are known"
         remedy = 'Leave it out, or pass format="table" to read the file as a table.'
@@ -89,7 +91,8 @@ def read_export(path: Path, options: ReadOptions) -> Ratings | None:
     of_all = {name: getattr(options, name) for name in ("scale", "categories", "twins")}
     ratings = tool.read(source, **given, **of_all)
     table = coded_table(ratings)
-    if faults := [fault for find in OF_AGREEMENT for fault in find(table)]:
+    faults = [fault for find in OF_AGREEMENT for fault in find(table)]
+    if faults and not options.is_part:
         raise RatingsError(faults)
     if asked is not None:
         return ratings
