@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from reliabayes.arrays import Codes
 from reliabayes.results.chain_statistics import measures
+from reliabayes.results.errors_of_modes import with_errors_of_modes
+from reliabayes.results.modes import Mode, are_weighed
 from reliabayes.results.summaries import scalars
 
 
@@ -21,10 +24,19 @@ class Convergence:
     ----------
     quantities : Dataset
         Draws, dims (chain, draw, ...).
+    of_draw : array of int, shape (chains, draws), optional
+        Mode of each draw, if there are several.
+    modes : tuple of Mode, default ()
+        Modes of the posterior.
     """
 
-    def __init__(self, quantities: xr.Dataset) -> None:
-        self._quantities = quantities
+    def __init__(
+        self,
+        quantities: xr.Dataset,
+        of_draw: Codes | None = None,
+        modes: tuple[Mode, ...] = (),
+    ) -> None:
+        self._quantities, self._of_draw, self._modes = quantities, of_draw, modes
         self._tables: dict[str, pd.DataFrame] = {}
 
     def table(self, names: Sequence[str]) -> pd.DataFrame:
@@ -45,9 +57,11 @@ class Convergence:
             dict(scalars(name, self._quantities[name].astype(float, copy=False))) for name in names
         ]
         labels = [label for each in draws for label in each]
-        table = pd.DataFrame(
-            measures(np.stack([x for each in draws for x in each.values()])), labels
-        )
+        values = np.stack([x for each in draws for x in each.values()])
+        found = measures(values)
+        if self._of_draw is not None and are_weighed(self._modes):
+            found = with_errors_of_modes(found, values, self._of_draw, self._modes)
+        table = pd.DataFrame(found, labels)
         ends = np.cumsum([0, *map(len, draws)])
         for name, (start, end) in zip(names, pairwise(ends), strict=True):
             self._tables[name] = table.iloc[start:end]

@@ -308,7 +308,7 @@ class Fit:
         """Modes of the posterior of true categories, where it has several; else no rows.
 
         Chains start at every mode that climbs of EM from 21 to 101 starts have found and that may
-        hold more than e^-5 of the posterior. The draws have each mode's share of the posterior, by
+        hold more than 0.1% of the posterior. The draws have each mode's share of the posterior, by
         bridge sampling; ``sample_stats["mode"]`` says which mode a draw is from.
 
         Returns
@@ -1257,7 +1257,8 @@ class Fit:
 
     @cached_property
     def _convergence(self) -> Convergence:
-        return Convergence(self.quantities)
+        of_draw = self.sample_stats["mode"].values if "mode" in self.sample_stats else None
+        return Convergence(self.quantities, of_draw, self.settings.modes)
 
     @cached_property
     def _integration(self) -> tuple[int, float]:

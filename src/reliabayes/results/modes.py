@@ -13,6 +13,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.results.model import Model
 from reliabayes.results.posterior import Posterior
 
+LEAST_SHOWN = 0.01  # share of a mode that is stated as a number
 MAX_ERROR = 0.5  # nats of a mode's mass; beyond, the modes count as not weighed
 
 
@@ -69,7 +70,7 @@ def modes_in_words(modes: tuple[Mode, ...]) -> str:
     """
     if not (modes and are_weighed(modes)):
         return ""
-    *first, last = (f"{mode.mass:.0%}" for mode in modes)
+    *first, last = map(_percentage, (mode.mass for mode in modes))
     return (
         f"The ratings can be read in {len(modes)} ways, with posterior probabilities of "
         f"{', '.join(first)} and {last}. All numbers average over them."
@@ -81,9 +82,8 @@ def differences_in_words(table: pd.DataFrame) -> list[str]:
     sentences = []
     for at in range(1, len(table)):
         row = table.iloc[at].to_dict()
-        text = (
-            f"Reading {at + 1}, with {row['mass']:.0%}: {int(row['items']):,} items have another "
-        )
+        text = f"Reading {at + 1}, with {_percentage(row['mass'])}: "
+        text += f"{int(row['items']):,} items have another "
         text += "most probable category"
         if "rater" in row:
             text += (
@@ -92,6 +92,12 @@ def differences_in_words(table: pd.DataFrame) -> list[str]:
             )
         sentences.append(f"{text}.")
     return sentences
+
+
+def _percentage(share: float) -> str:
+    if min(share, 1 - share) >= LEAST_SHOWN:
+        return f"{share:.0%}"
+    return f"less than {LEAST_SHOWN:.0%}" if share < 0.5 else f"more than {1 - LEAST_SHOWN:.0%}"
 
 
 def table_of_modes(

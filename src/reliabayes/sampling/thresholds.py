@@ -238,8 +238,9 @@ class Mixing(NamedTuple):
     r_hat: float = 1.02  # largest, if chains agree on the share of each mode
     ess: float = 40  # smallest effective number of draws of a chain, if they do
     rare: float = 0.02  # share of a mode with too few visits to say either, if no chain stayed
-    stayed: float = 0.25  # least proportion of draws that stay at their mode, if it is by itself
-    kept: float = 0.005  # least share of the posterior at a mode that is kept
+    stayed: float = 0.25  # of a run's draws at its mode, below which those of other runs are added
+    few: int = 100  # draws of all runs at a mode, below which its mass is not estimated
+    kept: float = 0.001  # least share of the posterior at a mode that is kept: one draw of 1000
     most: int = 6  # modes that are sampled
     lightest: float = 7.0  # nats below the heaviest: 5, and the error of their approximation
 

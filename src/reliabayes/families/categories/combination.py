@@ -97,7 +97,7 @@ def _weighed(
         share = share[order] / share[order].sum()
         modes, runs, stayed, mass = ([x[at] for at in order] for x in (modes, runs, stayed, mass))
         if len(modes) > 1:
-            mixed, of_mode = interleaved(runs, stayed, share, rng)
+            mixed, of_mode = interleaved(runs, stayed, share, rng, settings.draws)
             records = tuple(map(_record, modes, mass, share))
             statistics: dict[str, Any] = {**mixed.statistics, "mode": of_mode}
             return Combined(mixed.parameters, statistics, records)
@@ -183,7 +183,7 @@ def interleaved(
     Parameters
     ----------
     runs : sequence of Draws
-        By mode, all of the same shape.
+        By mode, all with as many chains.
     stayed : sequence of array of bool, shape (chains, draws)
         Which of the draws are taken from; some of each run.
     share : array of shape (M,)
@@ -239,17 +239,40 @@ def _separate(
     nearest: Sequence[Codes],
     problem: CategoricalProblem,
 ) -> tuple[list[WarmStart], list[Draws], list[Array], list[Mask]]:
-    """Modes at which chains stay, their runs and states, and which draws (C, S) have stayed."""
+    """Modes with draws, the run that has those of each, their states, and which draws are there.
+
+    If chains have left their mode, its draws are those of all runs; it is dropped if these are few.
+    """
     modes, runs, states, at = list(modes), list(runs), list(states), list(nearest)
     while len(modes) > 1:
-        share = [float((own == mode).mean()) for mode, own in enumerate(at)]
-        left = int(np.argmin(share))
-        if share[left] >= MIXING.stayed:
-            return modes, runs, states, [own == mode for mode, own in enumerate(at)]
+        number = [sum(int((own == mode).sum()) for own in at) for mode in range(len(modes))]
+        least = int(np.argmin(number))
+        if number[least] >= MIXING.few:
+            break
         for each in (modes, runs, states):
-            del each[left]
+            del each[least]
         at = [_nearest(response, run.parameters, states, problem) for run in runs]
-    return modes, runs, states, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
+    if len(modes) == 1:
+        return modes, runs, states, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
+    stayed = [own == mode for mode, own in enumerate(at)]
+    found = list(runs)
+    for mode in range(len(modes)):
+        if stayed[mode].mean() < MIXING.stayed:
+            found[mode] = _pooled(runs)
+            stayed[mode] = np.concatenate(at, axis=1) == mode
+    return modes, found, states, stayed
+
+
+def _pooled(runs: Sequence[Draws]) -> Draws:
+    """Chains with the draws of all runs, one run after another."""
+
+    def joined(kind: str) -> dict[str, Array]:
+        names = getattr(runs[0], kind)
+        return {
+            name: np.concatenate([getattr(run, kind)[name] for run in runs], 1) for name in names
+        }
+
+    return replace(runs[0], parameters=joined("parameters"), statistics=joined("statistics"))
 
 
 def _nearest(
@@ -290,7 +313,8 @@ def _mass(
         return np.where(there, log_densities(program, data, points), -np.inf)
 
     draws = to_free(run.parameters, problem, mode.centring)[stayed]
-    return bridge(draws, run.statistics["lp"][stayed], evaluate, rng)
+    # Runs from other modes have densities relative to other centrings.
+    return bridge(draws, log_densities(program, data, draws), evaluate, rng)
 
 
 def _record(start: WarmStart, mass: Mass, share: float) -> Mode:
