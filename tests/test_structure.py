@@ -41,6 +41,7 @@ ORDER = (
     ("agreement",),
     ("inference",),
     ("likelihoods",),
+    ("crowds",),
     ("results",),
     ("sampling",),
     ("models.covariates", "models.priors"),

@@ -1,0 +1,148 @@
+"""Raters who err together are found without known answers, and their votes count as fewer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reliabayes.arrays import Array
+from reliabayes.crowds.crowd import crowd_of
+from reliabayes.crowds.dependence import Dependence, dependence
+from reliabayes.crowds.estimates import one_coin
+from reliabayes.crowds.groups import groups
+from reliabayes.crowds.votes import PairsOfVotes, Votes
+from reliabayes.crowds.weights import weights
+from tests.crowds.simulated import PROLIFIC, REPEATS, Kind, crowd
+
+
+def complete(n_raters: int) -> Votes:
+    """Votes by all raters on three items."""
+    item, rater = (at.ravel() for at in np.indices((3, n_raters)))
+    return Votes(item, rater, item % 2, (3, n_raters, 2), np.full(3, -1))
+
+
+def pairs_of(n_raters: int, correlation: Array) -> Dependence:
+    raters = np.stack(np.triu_indices(n_raters, 1), axis=1)
+    zero = np.zeros(len(raters))
+    return Dependence(raters, zero.astype(int), zero, zero, correlation, zero, 0.0, 0.0)
+
+
+def test_votes_of_equally_dependent_raters_count_as_in_the_spearman_brown_formula() -> None:
+    found = pairs_of(4, np.full(6, 0.3))
+
+    weight = weights(complete(4), found, found.correlation, 0.0)
+
+    assert weight == pytest.approx(1 / (1 + 3 * 0.3))
+
+
+def test_two_dependent_raters_share_a_vote_and_an_independent_one_keeps_hers() -> None:
+    found = pairs_of(3, np.array([0.6, 0, 0]))
+
+    weight = weights(complete(3), found, found.correlation, 0.0).reshape(3, 3)
+
+    assert weight[0] == pytest.approx([1 / 1.6, 1 / 1.6, 1])
+
+
+def test_pairs_that_never_met_have_the_mean_correlation() -> None:
+    none = pairs_of(1, np.zeros(0))
+
+    weight = weights(complete(5), none, none.correlation, 0.25)
+
+    assert weight == pytest.approx(1 / 2)
+
+
+def test_correlation_is_that_of_errors_where_the_truth_is_known() -> None:
+    votes, truth = crowd("shared criterion", 1)
+    votes = Votes(votes.item, votes.rater, votes.category, votes.shape, truth)
+    one = np.ones(len(votes.item))
+
+    found = dependence(votes, PairsOfVotes.of(votes), one_coin(votes, one), one)
+
+    errors = np.full(votes.shape[:2], np.nan)
+    errors[votes.item, votes.rater] = votes.category != truth[votes.item]
+    met = errors[~np.isnan(errors[:, :PROLIFIC]).any(axis=1), :PROLIFIC]
+    assert found.raters[0].tolist() == [0, 1]
+    assert found.raw[0] == pytest.approx(np.corrcoef(met.T)[0, 1], abs=0.05)
+
+
+@pytest.mark.parametrize("categories", [2, 4])
+def test_a_shared_criterion_is_found_and_more_items_are_right(categories: int) -> None:
+    votes, truth = crowd("shared criterion", 3, categories)
+
+    found = crowd_of(votes)
+
+    assert found.groups
+    assert found.groups[0].raters.tolist() == [0, 1]
+    equal, weighted = (
+        np.mean(each.probability.argmax(axis=1) == truth) for each in (found.equal, found.estimate)
+    )
+    assert weighted >= equal
+    assert found.left.z.max() < found.found.z.max() + 1
+
+
+@pytest.mark.parametrize("kind", ["independent", "own thresholds"])
+def test_raters_who_err_independently_keep_their_votes(kind: Kind) -> None:
+    votes, _ = crowd(kind, 3)
+
+    found = crowd_of(votes)
+
+    assert not found.groups
+    assert (found.weight == 1).all()
+    assert found.changed.size == 0
+
+
+def test_dependence_does_not_change_with_the_order_of_votes_and_the_names_of_categories() -> None:
+    votes, _ = crowd("shared criterion", 2, 4)
+    order = np.random.default_rng(1).permutation(len(votes.item))
+    other = Votes(
+        votes.item[order], votes.rater[order], 3 - votes.category[order], votes.shape, votes.known
+    )
+
+    one, two = crowd_of(votes), crowd_of(other)
+
+    assert two.found.z == pytest.approx(one.found.z, abs=1e-3)
+    assert two.weight == pytest.approx(one.weight[order], abs=1e-3)
+
+
+def test_two_raters_alone_are_no_pair_because_nobody_sees_the_truth_besides() -> None:
+    item, rater = (at.ravel() for at in np.indices((30, 2)))
+    votes = Votes(item, rater, item % 2, (30, 2, 2), np.full(30, -1))
+
+    found = crowd_of(votes)
+
+    assert len(found.found.raters) == 0
+    assert not found.groups
+
+
+def test_a_group_is_found_whose_pairs_are_unclear_one_by_one() -> None:
+    pairs = np.stack(np.triu_indices(20, 1), axis=1)
+    together = (pairs < 4).all(axis=1)
+    zero = np.zeros(len(pairs))
+
+    def with_z(z: Array) -> Dependence:
+        return Dependence(pairs, zero.astype(int), zero, zero, zero, z, 0.0, 0.0)
+
+    (group,) = groups(with_z(np.where(together, 3.0, 0.0)), 20)  # a pair must exceed 3.7
+
+    assert group.raters.tolist() == [0, 1, 2, 3]
+    assert group.z == pytest.approx(3 * np.sqrt(6))
+    assert not groups(with_z(np.where(together, 1.5, 0.0)), 20)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("categories", [2, 4])
+@pytest.mark.parametrize(
+    ("kind", "least", "most"),
+    [
+        ("independent", 0, 1),
+        ("own thresholds", 0, 1),
+        ("shared criterion", 18, 20),
+        ("copies", 12, 20),
+    ],
+)
+def test_how_many_crowds_are_flagged(kind: Kind, least: int, most: int, categories: int) -> None:
+    seeds = range(REPEATS[kind])
+
+    flagged = sum(crowd_of(crowd(kind, seed, categories)[0]).groups != () for seed in seeds)
+
+    assert least <= flagged <= most
