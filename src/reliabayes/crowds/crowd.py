@@ -15,6 +15,7 @@ from reliabayes.crowds.weights import weights
 
 MOST_MEAN = 0.9  # correlation beyond which others are compared with it
 SUSPECT = 2.0  # z of pairs whose votes count less at the second look
+MOST_OF_VOTES = 0.5  # by those who err together, of all: beyond, votes cannot say who is right
 CLEAR = 3.0  # z from which on a pair's correlation is not shrunk to the mean
 
 
@@ -35,7 +36,7 @@ class Crowd:
     equal : Estimate
         The hierarchy with equal votes.
     estimate : Estimate
-        The hierarchy with weighted votes; the same one if nobody errs together.
+        The hierarchy with weighted votes; the same one if nobody errs together, or most do.
     weight : array of shape (N,)
         How many independent votes each counts as in the estimate.
     """
@@ -62,7 +63,7 @@ def crowd_of(votes: Votes) -> Crowd:
     out, the others are compared again with less weight on suspect pairs: of four raters who copy,
     the two that are left out are else confirmed by the other two. Weights come from raters with
     one accuracy each, because a hierarchy takes errors that a few share for the truth. Dependence
-    of all raters alike changes no weight.
+    of all raters alike changes no weight, nor that of raters who cast most of the votes.
 
     Parameters
     ----------
@@ -82,8 +83,9 @@ def crowd_of(votes: Votes) -> Crowd:
         again = dependence(votes, pairs, hierarchy(votes, less), less)
         together = groups(again, votes.shape[1])
         found = again if together else found
-    if not together:
-        return Crowd(votes, found, (), found, equal, equal, one)
+    members = [rater for group in together for rater in group.raters]
+    if not together or votes.per_rater[members].sum() > MOST_OF_VOTES * len(votes.item):
+        return Crowd(votes, found, together, found, equal, equal, one)
     of_errors = dependence(votes, pairs, one_coin(votes, one), one)
     mean = float(np.clip(of_errors.mean, 0, MOST_MEAN))
     beyond = (of_errors.correlation - mean) / (1 - mean)
