@@ -124,7 +124,7 @@ def test_a_g_study_is_reported_by_its_coefficients() -> None:
 def test_a_fit_is_reported_with_its_model_and_diagnostics() -> None:
     fit = rb.GaussianICC().fit(JUDGES, seed=1, progress=False)
     row = fit.summary(prob=0.95).loc["icc"]
-    median, lower, upper = row[["median", "lower_95", "upper_95"]].astype(float)
+    median, lower, upper = map(float, row[["median", "lower_95", "upper_95"]].to_numpy())
     interval = estimate(median, lower, upper, "95% CrI", bounded=True)
 
     said = rb.methods(fit, prob=0.95)

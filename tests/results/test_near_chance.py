@@ -9,7 +9,7 @@ import xarray as xr
 import reliabayes as rb
 from reliabayes.html_report.answers import answer
 from reliabayes.results.near_chance import near_chance
-from tests.crowds import CAMPS, crowd, fitted, ordinary
+from tests.crowds.camps import CAMPS, crowd, fitted, ordinary
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(2, 21))]
 

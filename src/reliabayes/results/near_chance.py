@@ -10,7 +10,7 @@ from reliabayes.results.rater_quality import share_of_ratings
 
 # Part of the way from chance to always being right, below which raters are near chance. Of crowds
 # with known answers the least has 0.32, of 20 simulated ones 0.31; five raters who are right in 80%
-# of cases beside five who are in 20% have 0.04 at most: `python -m tests.crowds`.
+# of cases beside five who are in 20% have 0.04 at most: `python -m tests.crowds.camps`.
 NEAR_CHANCE = 0.2
 
 

@@ -1,7 +1,7 @@
 """Simulated crowds who rate two categories, ordinary ones and those of which the prior decides.
 
-`python -m tests.crowds` prints how far raters are from chance: of twenty crowds of each kind, and
-of public crowds with known answers, if their files are at hand.
+`python -m tests.crowds.camps` prints how far raters are from chance: of twenty crowds of each kind,
+and of public crowds with known answers, if their files are at hand.
 """
 
 from __future__ import annotations
