@@ -58,6 +58,16 @@ def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
     assert result.exit_code == 0
 
 
+def test_methods_print_a_sentence_for_the_paper_and_its_references() -> None:
+    printed = run("agree", JUDGES, "--methods").stdout
+    written = json.loads(run("agree", JUDGES, "--methods", "--json", "-").stdout)["methods"]
+
+    _, sentence, bibtex = printed.split("\n\n", 2)
+    assert sentence.startswith("Inter-rater reliability was ICC(2,1) = .29, 95% CI [.02, .76], 6 ")
+    assert re.findall(r"^@\w+{(\w+),$", bibtex, re.M) == ["shrout1979", "mcgraw1996", "reliabayes"]
+    assert written == {"sentence": sentence, "bibtex": bibtex.rstrip("\n")}
+
+
 def test_agree_prints_to_standard_error_what_was_read() -> None:
     result = run(*AGREE)
 

@@ -655,6 +655,7 @@ def test_the_command_on_the_page_reproduces_it(
     table = Path(JUDGES).read_text().replace("item,", "the ad,", 1)
     Path("r.csv").write_text(table)
     words = ["report", "r.csv", "--models", "gaussian-icc", "--item", "the ad", "--draws", "100"]
+    words.append("--tidy")
 
     result = CliRunner().invoke(app, words)
     first = Page(Path("report.html"))
@@ -664,7 +665,8 @@ def test_the_command_on_the_page_reproduces_it(
     assert (result.exit_code, result.stdout) == (0, "")
     assert "wrote report.html" in result.stderr
     assert re.fullmatch(
-        r"reliabayes report r.csv --models gaussian-icc --item 'the ad' --draws 100 --seed \d+",
+        r"reliabayes report r.csv --models gaussian-icc --item 'the ad' --tidy --draws 100 "
+        r"--seed \d+",
         command,
     )
     assert again.exit_code == 0
@@ -677,6 +679,7 @@ def test_the_command_on_the_page_reproduces_it(
     [
         (["--models", ""], "name a model: gaussian-icc"),
         (["--models", "gaussian-icc", "--out", JUDGES], "--out must not overwrite the ratings"),
+        (["--models", "gaussian-icc", "--out", "r.pdf"], "only --one-page prints one"),
         (["--models", "gaussian-icc", "--out", "/absent/r.html"], "cannot write /absent/r.html"),
         (["--models", "gaussian-icc", "--reliability", "1"], "must lie strictly between 0 and 1"),
     ],

@@ -136,6 +136,13 @@ def test_a_fit_is_reported_with_its_model_and_diagnostics() -> None:
     assert keys == ["shrout1979", "carpenter2017", "vehtari2021", "reliabayes"]
 
 
+def test_a_point_estimate_is_reported_without_an_interval() -> None:
+    said = rb.methods(rb.GaussianICC().em(JUDGES, reml=True))  # analysis of variance, if balanced
+
+    assert said.sentence.startswith("Inter-rater reliability was ICC = .29, 6 items, 4 raters, 24 ")
+    assert "maximum-likelihood estimates of the model GaussianICC" in said.sentence
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "scale", "pool", "beginning"),

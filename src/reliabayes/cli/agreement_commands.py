@@ -12,13 +12,15 @@ import reliabayes as rb
 from reliabayes.choices import Match, Method, Over
 from reliabayes.cli.fit_results import json_design
 from reliabayes.cli.option_groups import with_option_groups
-from reliabayes.cli.options import JsonFile, Prob, check_outputs, writable
+from reliabayes.cli.options import JsonFile, Methods, Prob, check_outputs, writable
 from reliabayes.cli.output import (
     STDOUT,
+    json_methods,
     json_value,
     make_table,
     print_and_write,
     print_message,
+    print_methods,
     print_table,
     write_json,
     write_text,
@@ -85,6 +87,7 @@ def agree(
         ),
     ] = 0,
     prob: Prob = 0.95,
+    methods: Methods = False,
     json_file: JsonFile = None,
 ) -> None:
     """Print the agreement coefficients that suit the ratings of a table, with intervals."""
@@ -105,6 +108,7 @@ def agree(
         "caution": table.attrs.get("caution"),
         "pairs": table.attrs["pairs"],
         "coefficients": _coefficients(table),
+        **({"methods": json_methods(rb.methods(table))} if methods else {}),
     }
 
     def show() -> None:
@@ -112,6 +116,8 @@ def agree(
             write_json(report, STDOUT)
         else:
             _print_coefficients(table, prob)
+            if methods:
+                print_methods(rb.methods(table))
         print_message(ratings)
         if method in ("percentile", "bca"):
             print_message(f"{bootstrap} bootstrap samples, seed {seed}")

@@ -17,6 +17,7 @@ from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import (
     Facets,
     JsonFile,
+    Methods,
     Prob,
     check_outputs,
     model_named,
@@ -24,8 +25,10 @@ from reliabayes.cli.options import (
 )
 from reliabayes.cli.output import (
     STDOUT,
+    json_methods,
     make_table,
     print_and_write,
+    print_methods,
     print_table,
     while_computing,
     write_json,
@@ -77,6 +80,7 @@ def fit(
         typer.Option("--plan", help="Print how the posterior would be sampled; fit nothing."),
     ] = False,
     prob: Prob = 0.9,
+    methods: Methods = False,
     json_file: JsonFile = None,
     workers: Workers,
     tables: Tables,
@@ -116,15 +120,20 @@ def fit(
         fitted = chosen.fit(ratings, warmup=warmup, **asdict(sampling))
     source = source_of(ratings_file, ratings)
 
+    said = fitted.methods(prob) if isinstance(fitted, rb.Fit) else fitted.methods()
+
     def show() -> None:
         if json_file == STDOUT:
             writers["json"](STDOUT)
         else:
             print_results(fitted, prob)
+            if methods:
+                print_methods(said)
         print_diagnostics(fitted, is_recommended=is_recommended)
 
+    for_papers = {"methods": json_methods(said)} if methods else {}
     writers: dict[str, Callable[[Path], None]] = {
-        "json": lambda path: write_json(json_report(fitted, prob, source), path),
+        "json": lambda path: write_json(json_report(fitted, prob, source) | for_papers, path),
         **table_writers(fitted, is_in_parts=is_in_parts),
     }
     if isinstance(fitted, rb.Fit):

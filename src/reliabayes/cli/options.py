@@ -347,6 +347,10 @@ JsonFile = Annotated[
         help="Write the results as JSON to this file; - for standard output.",
     ),
 ]
+Methods = Annotated[
+    bool,
+    typer.Option("--methods", help="Print a sentence for the paper and its references in BibTeX."),
+]
 Prob = Annotated[
     float, typer.Option(callback=probability, help="Probability of the intervals, 0 to 1.")
 ]

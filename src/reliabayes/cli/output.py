@@ -11,13 +11,16 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from reliabayes.files import write_whole
+
+if TYPE_CHECKING:
+    from reliabayes.reporting.methods import MethodsSentence
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 STDOUT = Path("-")
@@ -124,6 +127,23 @@ def print_text(text: str) -> None:
         The text.
     """
     stdout.print(text, soft_wrap=not stdout.is_terminal)
+
+
+def print_methods(said: MethodsSentence) -> None:
+    """Print what a paper says of a result, and its references.
+
+    Parameters
+    ----------
+    said : MethodsSentence
+        The sentence.
+    """
+    print_text(visible(f"\n{said.sentence}\n"))
+    stdout.out(visible(said.bibtex()))
+
+
+def json_methods(said: MethodsSentence) -> dict[str, str]:
+    """Return the same for JSON."""
+    return {"sentence": said.sentence, "bibtex": said.bibtex()}
 
 
 def write_text(text: str, path: Path) -> None:

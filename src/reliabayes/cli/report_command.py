@@ -57,6 +57,13 @@ def report(
     date: Annotated[
         str, typer.Option(metavar="TEXT", help="Date of the report; by default it has none.")
     ] = "",
+    one_page: Annotated[
+        bool,
+        typer.Option(
+            "--one-page",
+            help="Write one printed page (A4) of the first model; as PDF if --out ends with .pdf.",
+        ),
+    ] = False,
     tables: Tables,
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
@@ -64,6 +71,8 @@ def report(
         write = rb.report
         named = facets.among(models)
     target = writable(out)
+    if out.suffix.lower() == ".pdf":
+        _check_printable(one_page=one_page)
     is_in_parts = is_folder(ratings_file.file)
     outputs = tables.outputs(is_in_parts=is_in_parts)
     check_outputs(ratings_file.file, {"out": target, **outputs})
@@ -77,6 +86,7 @@ def report(
     chosen = named or [recommended_model(ratings, "--models")]
     check_models(chosen, ratings)
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
+    texts: dict[str, Any] = {} if title is None else {"title": title}
     print_message("computing the report")
     try:
         write(
@@ -88,7 +98,8 @@ def report(
             source=source,
             command=_command_line(context, sampling, fits),
             date=date,
-            **({} if title is None else {"title": title}),
+            one_page=one_page,
+            **texts,
         )
     except OSError:  # the page is lost, and the posteriors must not be
         for fit in fits.values():
@@ -101,6 +112,17 @@ def report(
         for name, path in wanted.items():
             writers[name](path)
             print_message(f"wrote {path}")
+
+
+def _check_printable(*, one_page: bool) -> None:
+    from reliabayes.html_report.printing import check_printable
+
+    if not one_page:
+        raise typer.BadParameter("--out names a PDF, and only --one-page prints one.")
+    try:
+        check_printable()
+    except FileNotFoundError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
@@ -143,6 +165,13 @@ def _command_line(
         name = str(option.name)
         omitted = (None,) if name == "seed" else (None, option.default)
         if option.param_type_name == "option" and given.get(name) not in omitted:
-            values = given[name] if isinstance(given[name], (list, tuple)) else [given[name]]
-            words += [word for value in values for word in (option.opts[0], str(value))]
+            words += _option_words(option, given[name])
     return shlex.join(words)
+
+
+def _option_words(option: Any, given: Any) -> list[str]:
+    """An option as it is typed: flags have no value, and others may be repeated."""
+    if option.is_flag:
+        return [option.opts[0] if given else option.secondary_opts[0]]
+    values = given if isinstance(given, (list, tuple)) else [given]
+    return [word for value in values for word in (option.opts[0], str(value))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,9 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.files import write_whole
 from reliabayes.html_report.blocks import Picture, Section
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
+from reliabayes.html_report.one_page import one_page_of
 from reliabayes.html_report.pictures import picture
+from reliabayes.html_report.printing import check_printable, printed
 from reliabayes.html_report.sections.comparison import comparison
 from reliabayes.html_report.sections.data import data
 from reliabayes.html_report.sections.diagnostics import diagnostics
@@ -20,7 +20,7 @@ from reliabayes.html_report.sections.method import method
 from reliabayes.html_report.sections.predictive_checks import predictive_checks
 from reliabayes.html_report.sections.quantities import quantities
 from reliabayes.html_report.sections.raters_and_items import items, raters
-from reliabayes.html_report.templates import template, text_of
+from reliabayes.html_report.templates import hash_of, template, text_of
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import as_counted
 from reliabayes.results.summaries import size_text
@@ -43,6 +43,7 @@ def report(
     source: Mapping[str, str] | None = None,
     command: str = "",
     date: str = "",
+    one_page: bool = False,
 ) -> None:
     """Write one HTML page with the results of one or several fits, the answer first.
 
@@ -75,19 +76,40 @@ def report(
         Command that makes the page; by default the page shows Python code that fits the models.
     date : str, optional
         Date of the page; none by default, so that the same fits give the same page.
+    one_page : bool, default False
+        Whether to write one printed page (A4) instead: the verdict, its numbers, one picture, and
+        the sentence of `methods` with its references, of the first fit. If the path ends with
+        ``.pdf``, Chromium or Chrome prints it.
 
     Raises
     ------
+    FileNotFoundError
+        A PDF is asked for, and no Chromium is installed.
     RatingsError
         A fit has other ratings.
     ValueError
-        There are no fits, or an option is out of range.
+        There are no fits, an option is out of range, or a PDF is asked for without ``one_page``.
     """
+    is_pdf = os.fspath(path).lower().endswith(".pdf")
+    if is_pdf:
+        check_printable(one_page=one_page)
     named = fits if isinstance(fits, Mapping) else {type(fits.model).__name__: fits}
     _check(ratings, named, prob=prob, reliability=reliability)
     ordered = report_fits(named, Options(prob, reliability, BUDGET // (2 * len(named))))
     compared = comparison(ordered)
     ordered = _best_first(ordered, compared)
+    first = {
+        "title": title,
+        "date": date,
+        "size": _size(ordered[0].fit.ratings, ratings),
+        "percent": f"{100 * prob:g}",
+        "lead": ordered[0],
+        "picture": None if (draw := ordered[0].lead_plot) is None else picture(draw),
+    }
+    if one_page:
+        html = one_page_of(ordered[0], **first)
+        write_whole(path, printed(html) if is_pdf else _encoded(html))
+        return
     sections = [
         raters(ordered),
         items(ordered),
@@ -99,19 +121,14 @@ def report(
         method(ordered, command, prob),
     ]
     html = rendered(
-        title=title,
-        date=date,
-        size=_size(ordered[0].fit.ratings, ratings),
-        percent=f"{100 * prob:g}",
-        lead=ordered[0],
+        **first,
         others=ordered[1:],
         with_problems=[each for each in ordered if each.problems],
         with_readings=[each for each in ordered if each.fit.readings],
         compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
-        picture=None if (draw := ordered[0].lead_plot) is None else picture(draw),
         sections=[section for section in sections if section.blocks],
     )
-    write_whole(path, html.encode("utf-8", errors="replace"))
+    write_whole(path, _encoded(html))
 
 
 def _check(ratings: AnyRatings, fits: Mapping[str, Fit], **probabilities: float) -> None:
@@ -172,13 +189,12 @@ def rendered(**content: Any) -> str:
     html: str = template("page.html").render(
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=hash_of(style),
+        script_hash=hash_of(script),
         **content,
     )
     return html
 
 
-def _hash(text: str) -> str:
-    """Hash by which the content security policy admits the page's own style or script."""
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _encoded(html: str) -> bytes:
+    return html.encode("utf-8", errors="replace")

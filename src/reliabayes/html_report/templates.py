@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,3 +51,18 @@ def template(name: str, folder: Path = FOLDER) -> Any:
         lstrip_blocks=True,
     )
     return environment.get_template(name)
+
+
+def hash_of(text: str) -> str:
+    """Hash by which the content security policy admits a page's own style or script.
+
+    Parameters
+    ----------
+    text : str
+        The style or the script.
+
+    Returns
+    -------
+    str
+    """
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

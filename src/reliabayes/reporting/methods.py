@@ -255,8 +255,8 @@ def methods(
 
     Parameters
     ----------
-    result : Coefficient, Test, LimitsOfAgreement, MeasurementError, GStudyTable, Fit or DataFrame
-        A result; or the table of `Ratings.agreement`, of which its finding is said.
+    result : Coefficient, Test, LimitsOfAgreement, MeasurementError, GStudyTable, Fit, PointEstimate
+        A result; or the DataFrame of `Ratings.agreement`, of which its finding is said.
     items, raters : str, optional
         What items and raters are called, in the plural, such as "essays" and "teachers".
     **options : Any

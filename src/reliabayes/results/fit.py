@@ -34,7 +34,7 @@ from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.decision_study import DStudy, cheapest
 from reliabayes.results.diagnostics import Diagnostics
-from reliabayes.results.headline import sentence_of_draws
+from reliabayes.results.headline import headline, how_sampled, of_draws
 from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
 from reliabayes.results.label_files import write_labels
@@ -1080,20 +1080,22 @@ class Fit:
             One sentence in APA style on the quantity that the model is for, with the posterior
             median, the design, the model, its sampler and diagnostics, and its references.
         """
-        found = self.diagnostics()
-        return sentence_of_draws(
-            self.model, self.ratings, self.quantities, self.settings, found, prob
+        how = how_sampled(self.model, self.settings, self.diagnostics())
+        write = partial(of_draws, prob)
+        return headline(
+            self.model, self.ratings, self.quantities, write, how, self.settings.version
         )
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write an HTML report of the fit, the answer first.
+        """Write a report of the fit, the answer first: an HTML page, or one printed page.
 
         Parameters
         ----------
         path : path-like
             Of the page, which appears whole or not at all.
         **options : Any
-            As for `reliabayes.report`, which also takes several fits.
+            As for `reliabayes.report`, which also takes several fits; ``one_page=True`` and a path
+            that ends with ``.pdf`` make one printed page.
         """
         from reliabayes.html_report.page import report
 

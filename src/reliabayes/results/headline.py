@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -50,7 +51,8 @@ HEADLINES: Mapping[str, tuple[str, Meaning]] = {
         "accuracy",
         Meaning(
             "Validity of single ratings",
-            "the probability that a rating is the true category, which is inferred",
+            "the probability that another rating by these {raters} is the true category, which is "
+            "inferred",
         ),
     ),
     "a": (
@@ -63,15 +65,15 @@ HEADLINES: Mapping[str, tuple[str, Meaning]] = {
 }
 
 
-def sentence_of_draws(
+def headline(
     model: Model,
     ratings: AnyRatings,
     quantities: xr.Dataset,
-    settings: Settings,
-    diagnostics: Diagnostics,
-    prob: float,
+    write: Callable[[Any, bool], str],
+    how: Sequence[Clause],
+    version: str = "",
 ) -> MethodsSentence:
-    """Say what a paper says of a fit; see `Fit.methods`.
+    """Say what a paper says of a fit or a point estimate.
 
     Parameters
     ----------
@@ -80,13 +82,13 @@ def sentence_of_draws(
     ratings : Ratings or RatingsDataset
         The data.
     quantities : Dataset
-        What the model reports, dims (chain, draw, ...).
-    settings : Settings
-        How the draws were made.
-    diagnostics : Diagnostics
-        Whether they can be relied on.
-    prob : float
-        Probability of the equal-tailed interval, strictly between 0 and 1.
+        What the model reports, draw by draw or at a point.
+    write : callable
+        Writes a single quantity, and is told whether it is at most 1.
+    how : sequence of Clause
+        How it was estimated.
+    version : str, optional
+        Of this package, if not the one in use.
 
     Returns
     -------
@@ -96,24 +98,16 @@ def sentence_of_draws(
     name = next((each for each in HEADLINES if each in quantities), first)
     symbol, meaning = HEADLINES.get(name, (name, Meaning()))
     said = [
-        f"{label} = {_estimate(draws, prob, bounded=name in HEADLINES)}"
-        for label, draws in scalars(symbol, _of_all_raters(quantities[name], ratings))
+        f"{label} = {write(value, name in HEADLINES)}"
+        for label, value in scalars(symbol, _of_all_raters(quantities[name], ratings))
     ]
     listed = ", ".join(said[:MOST_LISTED])
     if len(said) > MOST_LISTED:
         listed += f", and {len(said) - MOST_LISTED} more"
-    statement = f"{meaning.subject} was {listed}" if meaning.subject else listed
+    statement = Clause(f"{meaning.subject} was {listed}" if meaning.subject else listed)
     clauses = [Clause(f"{symbol} is {meaning.estimand}")] if meaning.estimand else []
-    clauses += [
-        Clause(
-            f"medians and equal-tailed credible intervals (CrI) are of the posterior of the "
-            f"Bayesian model {type(model).__name__}: {model.summary}",
-            model.references,
-        ),
-        *_clauses(settings, diagnostics),
-    ]
-    size, kind = Size.of(ratings), meaning.kind
-    return MethodsSentence(Clause(statement), size, tuple(clauses), kind, settings.version)
+    size = Size.of(ratings)
+    return MethodsSentence(statement, size, (*clauses, *how), meaning.kind, version)
 
 
 def _of_all_raters(values: xr.DataArray, ratings: AnyRatings) -> xr.DataArray:
@@ -123,18 +117,29 @@ def _of_all_raters(values: xr.DataArray, ratings: AnyRatings) -> xr.DataArray:
     return (values * xr.DataArray(share_of_ratings(ratings, None), dims="rater")).sum("rater")
 
 
-def _estimate(draws: Array, prob: float, *, bounded: bool) -> str:
+def of_draws(prob: float, draws: Array, bounded: bool) -> str:
+    """Write the median and the equal-tailed credible interval of draws."""
     lower, upper = interval_bounds(draws.ravel(), prob)
     level = f"{100 * prob:g}% CrI"
     return estimate(float(np.median(draws)), float(lower), float(upper), level, bounded=bounded)
 
 
-def _clauses(settings: Settings, diagnostics: Diagnostics) -> list[Clause]:
-    """The sampler, and whether its draws can be relied on."""
+def of_point(value: float, bounded: bool) -> str:
+    """Write a point estimate."""
+    return number(float(value), bounded=bounded)
+
+
+def how_sampled(model: Model, settings: Settings, diagnostics: Diagnostics) -> list[Clause]:
+    """Say what posterior was sampled, how, and whether its draws can be relied on."""
     draws = f"{settings.chains} chains of {settings.draws:,} draws by {settings.sampler_name}"
     ess = min(diagnostics.ess_bulk, diagnostics.ess_tail)
     r_hat = number(diagnostics.r_hat, 3)
     clauses = [
+        Clause(
+            f"medians and equal-tailed credible intervals (CrI) are of the posterior of the "
+            f"Bayesian model {type(model).__name__}: {model.summary}",
+            model.references,
+        ),
         Clause(draws, ("carpenter2017",) if settings.stan_version else ()),
         Clause(
             f"largest R-hat {r_hat}, smallest effective sample size {ess:,.0f}", ("vehtari2021",)
@@ -143,3 +148,10 @@ def _clauses(settings: Settings, diagnostics: Diagnostics) -> list[Clause]:
     if diagnostics.problems:
         clauses.append(Clause("these draws cannot be trusted yet and should not be reported"))
     return clauses
+
+
+def how_maximised(model: Model, *, is_searched: bool) -> list[Clause]:
+    """Say what a point estimate is."""
+    what = "maximum-likelihood estimates" if is_searched else "values at given parameters"
+    said = f"these are {what} of the model {type(model).__name__}: {model.summary}"
+    return [Clause(said, model.references)]

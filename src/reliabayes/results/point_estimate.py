@@ -16,7 +16,9 @@ from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import Problem
 from reliabayes.partitions import WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import MethodsSentence
 from reliabayes.results import quantities
+from reliabayes.results.headline import headline, how_maximised, of_point
 from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.item_tables import TableOfPart, write_table, write_tables
 from reliabayes.results.model import (
@@ -108,6 +110,17 @@ class PointEstimate:
         said = (shared, cautions(self.model, self.ratings))
         table.attrs["caution"] = " ".join(filter(None, said))
         return table
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the estimate; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, without an interval, and its references.
+        """
+        how = how_maximised(self.model, is_searched=bool(self.path))
+        return headline(self.model, self.ratings, self.quantities, of_point, how)
 
     def items(self) -> pd.DataFrame:
         """Estimates for each item, by the user's ids; columns as of `Fit.items`, no intervals.

@@ -48,7 +48,11 @@ def method(fits: Sequence[ReportFit], command: str, prob: float) -> Section:
         Heading("How to reproduce this page", "reproduce"),
         Code(command or python_code(fits)),
         Text("The same seed and the same versions give the same page."),
+        Heading("For the paper", "paper"),
     ]
+    for each in fits:
+        said = each.fit.methods(prob)
+        blocks += [Text(said.sentence), Code(said.bibtex())]
     return Section("method", "How it was computed", blocks)
 
 
