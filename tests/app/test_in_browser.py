@@ -20,6 +20,7 @@ from reliabayes.app.admission import Admission
 from tests.app.serving import served
 from tests.app.tables import FAULTY, IMAGE, SCRIPT, SHROUT_FLEISS
 from tests.chromium import launched, violations
+from tests.html_report.test_judge_report import table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -378,6 +379,34 @@ def test_agreement_truth_and_simulations_have_their_answers(opened: Callable[...
     page.get_by_text("True parameters of the simulation").wait_for()
 
 
+def test_two_files_of_judges_and_people_have_two_sentences(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    frame = table(
+        {"v3": 0.5, "v4": 0.9}, {**dict.fromkeys(("Ann", "Bob", "Cem"), 0.05), "judge": 0}
+    )
+    is_person = frame["pool"] == "human"
+    frame[~is_person].drop(columns="pool").to_csv(tmp_path / "judges.csv", index=False, sep=";")
+    labels = frame[is_person].pivot(index="item", columns="rater", values="rating")
+    labels.to_excel(tmp_path / "labels.xlsx")
+    page = opened()
+    go_to(page, "Judges")
+    page.get_by_text("What judges said:").wait_for()
+    areas = page.locator("marimo-file input")
+
+    areas.nth(0).set_input_files(tmp_path / "judges.csv")
+    areas.nth(1).set_input_files(tmp_path / "labels.xlsx")
+    page.get_by_label("System").wait_for()
+    press(page, "Answer both questions")
+    page.locator("#headline").wait_for()
+
+    assert headline(page).startswith("v4 is better than v3 with probability above 0.99: people ")
+    assert "judge may stand in for a person with probability" in page.locator(".claim").inner_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download report.html").click()
+    assert headline(page) in waiting.value.path().read_text(encoding="utf-8")
+
+
 @pytest.mark.proof
 def test_ones_own_coefficient_is_shown_among_simulated_ones(opened: Callable[..., Page]) -> None:
     page = opened()
@@ -415,7 +444,7 @@ def test_the_page_is_accessible_and_fits_a_phone(
                 return
 
     boxes = [tab.bounding_box() for tab in page.get_by_role("tab").all()]
-    assert len(boxes) == 7
+    assert len(boxes) == 8
     assert all(box is not None and box["x"] + box["width"] <= width for box in boxes)
     look("Your ratings")
     fitted(page)
@@ -424,7 +453,7 @@ def test_the_page_is_accessible_and_fits_a_phone(
     press(page, "Compute")
     page.locator("#finding").wait_for()
     look("Agreement")
-    for tab in ("Who is right", "Simulate", "Report", "Your ratings"):
+    for tab in ("Who is right", "Judges", "Simulate", "Report", "Your ratings"):
         go_to(page, tab)
         look(tab)
     paste(page, FAULTY)

@@ -10,8 +10,9 @@ import marimo as mo
 
 from reliabayes.app.choices import ModelChoice
 from reliabayes.app.faults import CONTROLS
-from reliabayes.app.given import Given
+from reliabayes.app.given import FORMATS, MOST_BYTES, Given
 from reliabayes.app.jobs import Job
+from reliabayes.app.judging import Judged
 from reliabayes.app.panels import message
 from reliabayes.app.proposals import Proposal
 from reliabayes.app.reading import Reading
@@ -25,6 +26,7 @@ QUESTIONS = {  # of the tabs
     "Agreement": "How far do raters agree?",
     "Who is right": "Which category is right, and which raters know it?",
     "Groups": "Do pools of raters agree?",
+    "Judges": "Is a system better, and may an LLM judge stand in for a person?",
     "Simulate": "What do estimates say where the truth is known?",
     "Report": "One page to keep or to mail",
 }
@@ -32,12 +34,18 @@ TABS = (*QUESTIONS,)
 BUTTONS = (
     "Fit",
     "Compute",
+    "Answer both questions",
     "Make the report",
     "Simulate a matrix",
     "Simulate all agreements",
     "Simulate and estimate",
 )
 PARTS = ["Answer", "Raters", "Items", "All quantities", "Diagnostics"]
+DROP = f"Or drop a file: {', '.join(FORMATS)}"
+JUDGE_FILES = (
+    "What judges said: a log of Inspect, an export of promptfoo or DeepEval, or a table",
+    "Labels of people: a table with the columns item, rater and rating, or a column per person",
+)
 FIRST = "Paste or drop a table on the first tab."
 PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
 EXAMPLE = """\
@@ -53,6 +61,7 @@ GUESSED = "guessed"
 GUESSABLE = ("scale", "decimal")
 BY_SCALE = "that suits the scale"
 NO_COLUMN = "none"
+USUAL_COLUMNS = {"group": ("group", "system", "version"), "block": ("block", "prompt")}
 
 
 def control(name: str, value: str | None = None, *, is_guessable: bool = False) -> mo.ui.dropdown:
@@ -194,6 +203,61 @@ def repair_boxes(proposals: Sequence[Proposal], on_change: Callable[[Any], None]
     return mo.ui.array(boxes, on_change=on_change)
 
 
+def file_area(label: str) -> mo.ui.file:
+    """An area for a file of one of the formats.
+
+    Parameters
+    ----------
+    label : str
+        What the file has.
+
+    Returns
+    -------
+    file
+    """
+    return mo.ui.file(kind="area", filetypes=list(FORMATS), max_size=MOST_BYTES, label=label)
+
+
+def in_area(area: mo.ui.file) -> Given | None:
+    """The file in an area, if there is one.
+
+    Parameters
+    ----------
+    area : file
+        The area.
+
+    Returns
+    -------
+    Given or None
+    """
+    if not area.value:
+        return None
+    return Given.dropped(area.name() or "", area.contents() or b"")
+
+
+def judge_form(columns: Sequence[str]) -> mo.ui.dictionary:
+    """How the files of judges and people are read.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns of what judges said; none of a tool's file, which names its systems.
+
+    Returns
+    -------
+    dictionary of elements
+    """
+    names = list(dict.fromkeys(columns))
+    form: dict[str, Any] = {}
+    for role, usual in USUAL_COLUMNS.items():
+        options: dict[str, str | None] = {NO_COLUMN: None} | {_option(name): name for name in names}
+        shown = next((text for text, name in options.items() if str(name).lower() in usual), None)
+        form[role] = mo.ui.dropdown(options, value=shown or NO_COLUMN, label=CONTROLS[role][0])
+    form["twins"] = control("twins", "error")
+    form["good"] = mo.ui.text(label=CONTROLS["good"][0], placeholder="guessed")
+    return mo.ui.dictionary(form)
+
+
 def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:
     """A dropdown of models, the recommended one chosen.
 
@@ -296,6 +360,7 @@ def report_download(job: Job) -> mo.Html:
     """
     if job.failure:
         return mo.Html(message(job.failure, caution=True))
+    page = job.result.page if isinstance(job.result, Judged) else job.result
     return mo.download(
-        job.result, filename="report.html", mimetype="text/html", label="Download report.html"
+        page, filename="report.html", mimetype="text/html", label="Download report.html"
     )

@@ -29,6 +29,9 @@ CONTROLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "pool": ("Pool", {}),
     "gold": ("Known answer", {}),
     "facets": ("Further columns", {}),
+    "group": ("System", {}),
+    "block": ("Prompt", {}),
+    "good": ("Better rating", {}),
 }
 
 

@@ -100,13 +100,18 @@ class Given:
         return self.suffix in TEXT_SUFFIXES
 
     @contextmanager
-    def on_disk(self) -> Iterator[Path]:
+    def on_disk(self, name: str = "table") -> Iterator[Path]:
         """The table as a file, for as long as it is read.
+
+        Parameters
+        ----------
+        name : str, default "table"
+            Name of the file, which messages may have.
 
         Yields
         ------
         Path
-            A file ``table`` with the suffix of the format.
+            A file of this name with the suffix of the format.
 
         Raises
         ------
@@ -115,7 +120,7 @@ class Given:
         """
         self._check()
         with TemporaryDirectory(prefix="reliabayes-app-") as folder:
-            file = Path(folder, f"table{self.suffix}")
+            file = Path(folder, f"{name}{self.suffix}")
             file.write_bytes(self.content)
             yield file
 

@@ -21,17 +21,16 @@ with app.setup(hide_code=True):
 
     import marimo as mo
 
-    from reliabayes.app import elements, panels, simulations, tables, tasks
+    from reliabayes.app import elements, judging, panels, simulations, tables, tasks
     from reliabayes.app import simulation_forms as forms
     from reliabayes.app.choices import why_none
-    from reliabayes.app.given import FORMATS, MOST_BYTES
     from reliabayes.app.jobs import Session
     from reliabayes.app.proposals import changed as tick
     from reliabayes.app.proposals import notes_of
     from reliabayes.app.reading import Head, Reading
     from reliabayes.app.where_it_runs import privacy, refusal
 
-    RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
+    RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, JUDGES, SIMULATE, REPORT = elements.TABS
 
 
 @app.cell(hide_code=True)
@@ -96,12 +95,7 @@ def _(get_text, set_text):
         rows=8,
         full_width=True,
     )
-    dropped = mo.ui.file(
-        kind="area",
-        filetypes=list(FORMATS),
-        max_size=MOST_BYTES,
-        label=f"Or drop a file: {', '.join(FORMATS)}",
-    )
+    dropped = elements.file_area(elements.DROP)
     example = mo.ui.button(
         label="Try it with a published table", on_change=lambda _: set_text(elements.EXAMPLE)
     )
@@ -240,13 +234,13 @@ def _(changed, get_version, session):
 
 @app.cell(hide_code=True)
 def _():
-    fit, agree, make_report, one, many, tap = (
+    fit, agree, judge, make_report, one, many, tap = (
         mo.ui.run_button(label=label, kind="success") for label in elements.BUTTONS
     )
     part = mo.ui.dropdown(elements.PARTS, value="Answer", label="Show", allow_select_none=False)
     guideline = elements.guideline()
     matrices, knowers = forms.matrix_form(), forms.tap_form()
-    return agree, fit, guideline, knowers, make_report, many, matrices, one, part, tap
+    return agree, fit, guideline, judge, knowers, make_report, many, matrices, one, part, tap
 
 
 # Reliability, Who is right and Groups: each fits models of its own.
@@ -320,6 +314,49 @@ def _(agree, get_version, guideline, ratings, results, tab):
             mo.Html(panels.result(results.get(AGREEMENT))),
         ]
     )
+    return
+
+
+# Judges: two files of their own.
+
+
+@app.cell(hide_code=True)
+def _():
+    said, labelled = map(elements.file_area, elements.JUDGE_FILES)
+    return labelled, said
+
+
+@app.cell(hide_code=True)
+def _(said, session):
+    said_by_judges, misread, _columns = elements.in_area(said), None, []
+    if said_by_judges is not None:
+        _job = session.finished(tables.head, said_by_judges)
+        _is_head = not _job.failure and isinstance(_job.result, Head)
+        misread, _columns = (None, _job.result.columns) if _is_head else (_job, [])
+    judge_form = elements.judge_form(_columns)
+    return judge_form, misread, said_by_judges
+
+
+@app.cell(hide_code=True)
+def _(begin, judge, judge_form, labelled, misread, said_by_judges):
+    if judge.value and said_by_judges is not None and misread is None:
+        begin(JUDGES, judging.judged, said_by_judges, elements.in_area(labelled), judge_form.value)
+    return
+
+
+@app.cell(hide_code=True)
+def _(get_version, judge, judge_form, labelled, misread, results, said, said_by_judges, tab):
+    get_version()
+    mo.stop(tab.value != JUDGES)
+    _shown = [mo.Html(panels.about_judges()), said, labelled]
+    if misread is not None:
+        _shown.append(mo.Html(panels.why_unusable(misread)))
+    elif said_by_judges is not None:
+        _shown += [mo.hstack(judge_form.values(), justify="start", wrap=True, gap=1), judge]
+    if (_job := results.get(JUDGES)) is not None:
+        _shown.append(mo.Html(panels.judged(_job)))
+        _shown += [] if _job.failure else [elements.report_download(_job)]
+    mo.vstack(_shown, gap=1)
     return
 
 

@@ -326,6 +326,36 @@ def result(job: Job | None) -> str:
     return message(job.failure, caution=True) if job.failure else str(job.result)
 
 
+def judged(job: Job) -> str:
+    """The answers about systems and judges, or why there are none.
+
+    Parameters
+    ----------
+    job : Job
+        Result of `judging.judged`.
+
+    Returns
+    -------
+    str
+    """
+    return message(job.failure, caution=True) if job.failure else str(job.result.html)
+
+
+def about_judges() -> str:
+    """What files the tab takes.
+
+    Returns
+    -------
+    str
+    """
+    text = (
+        "Two files are enough: what LLM judges said of the answers of your systems, and the labels "
+        "that people gave to some of these answers. People may err, and judges of one family err "
+        "together."
+    )
+    return blocks_fragment([Text(text)])
+
+
 def about_matrices() -> str:
     """What the simulation of matrices is for."""
     text = (

@@ -101,6 +101,7 @@ def main() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from multiprocessing.connection import Connection
 
+    import reliabayes.app.judging
     import reliabayes.app.tables
     import reliabayes.app.tasks  # noqa: F401  # slow, and needed by the first task
 
