@@ -24,7 +24,7 @@ def complete(n_raters: int) -> Votes:
 def pairs_of(n_raters: int, correlation: Array) -> Dependence:
     raters = np.stack(np.triu_indices(n_raters, 1), axis=1)
     zero = np.zeros(len(raters))
-    return Dependence(raters, zero.astype(int), zero, zero, correlation, zero, 0.0, 0.0)
+    return Dependence(raters, zero.astype(int), zero, zero, correlation, zero, 0.0, 0.0, 0.0)
 
 
 def test_votes_of_equally_dependent_raters_count_as_in_the_spearman_brown_formula() -> None:
@@ -120,7 +120,7 @@ def test_a_group_is_found_whose_pairs_are_unclear_one_by_one() -> None:
     zero = np.zeros(len(pairs))
 
     def with_z(z: Array) -> Dependence:
-        return Dependence(pairs, zero.astype(int), zero, zero, zero, z, 0.0, 0.0)
+        return Dependence(pairs, zero.astype(int), zero, zero, zero, z, 0.0, 0.0, 0.0)
 
     (group,) = groups(with_z(np.where(together, 3.0, 0.0)), 20)  # a pair must exceed 3.7
 

@@ -346,7 +346,7 @@ def test_correct_ratings_are_those_at_hand_that_equal_true_categories() -> None:
     accuracy = fit.quantities["accuracy"].values.reshape(-1, 6)
     lower, median, upper = np.quantile(fit.correct_share(), [0.05, 0.5, 0.95])
     by_rater = pd.Series(np.median(accuracy, axis=0), fit.ratings.raters)
-    trusted = int((fit.items()["probability"] >= 0.95).sum())
+    trusted = int((fit.items(stated="honest")["probability"] >= 0.95).sum())
 
     found = answer(fit)
 

@@ -41,6 +41,8 @@ class Dependence:
         How many standard errors it lies above the mean of the other pairs.
     mean : float
         Mean correlation of all pairs.
+    mean_error : float
+        Standard error of the mean; infinite without pairs.
     sd : float
         Standard deviation of correlations between pairs, beyond chance.
     """
@@ -52,6 +54,7 @@ class Dependence:
     correlation: Array
     z: Array
     mean: float
+    mean_error: float
     sd: float
 
     def of_clear_pairs(self, least: float) -> Array:
@@ -90,6 +93,7 @@ def dependence(votes: Votes, pairs: PairsOfVotes, estimate: Estimate, weight: Ar
     items, excess, scale, noise = sums
     scale, noise = np.maximum(scale, TINY), np.maximum(noise, TINY)
     mean = float(excess.sum() / max(scale.sum(), TINY))
+    mean_error = float(np.sqrt(noise.sum()) / scale.sum()) if len(scale) else np.inf
     others_scale = np.maximum(scale.sum() - scale, TINY)
     of_others = np.where(others_scale > TINY, (excess.sum() - excess) / others_scale, 0.0)
     z = (excess - np.clip(of_others, 0, 1) * scale) / np.sqrt(noise)
@@ -97,7 +101,9 @@ def dependence(votes: Votes, pairs: PairsOfVotes, estimate: Estimate, weight: Ar
     between = (precision * ((raw - mean) ** 2 - error)).sum() / max(precision.sum(), TINY)
     between = max(float(between), 0.0)
     shrunk = mean + (raw - mean) * between / (between + error)
-    return Dependence(pairs.raters, items.astype(int), excess, raw, shrunk, z, mean, between**0.5)
+    return Dependence(
+        pairs.raters, items.astype(int), excess, raw, shrunk, z, mean, mean_error, between**0.5
+    )
 
 
 def _sums_of(

@@ -14,6 +14,7 @@ from reliabayes.arrays import IN_MEMORY, Array, Codes, Mask, blocks
 # Pairs grow with the square of the votes on an item; so many tell as much as all.
 MOST_VOTES = 50  # of an item, of which pairs are made
 MOST_PAIRS = 500_000  # of all items
+MOST_CELLS = 4_000_000  # pairs of raters times categories squared: those who met most often
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,11 @@ class PairsOfVotes:
         first, second = np.where(swapped, second, first), np.where(swapped, first, second)
         key = votes.rater[first].astype(np.int64) * votes.shape[1] + votes.rater[second]
         order = np.argsort(key, kind="stable")
-        distinct, pair = np.unique(key[order], return_inverse=True)
+        distinct, pair, met = np.unique(key[order], return_inverse=True, return_counts=True)
+        most = max(1, MOST_CELLS // votes.shape[2] ** 2)
+        if len(distinct) > most:
+            order = order[met[pair] >= np.sort(met)[-most]]
+            distinct, pair = np.unique(key[order], return_inverse=True)
         raters = np.stack(np.divmod(distinct, votes.shape[1]), axis=1)
         return cls(first[order], second[order], pair, raters)
 

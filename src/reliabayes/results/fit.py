@@ -17,14 +17,24 @@ import xarray as xr
 
 from reliabayes.arrays import Codes
 from reliabayes.choices import LabelFormat
+from reliabayes.crowds.crowd import Crowd
+from reliabayes.crowds.statement import Statement
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.facets import Decision, as_names, numbers_of_levels
 from reliabayes.inference.problem import Problem, StanPart
-from reliabayes.partitions import READ_A_PART, WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
+from reliabayes.partitions import (
+    READ_A_PART,
+    WRITE_ITEMS,
+    AnyRatings,
+    RatingsDataset,
+    example_of,
+    in_memory,
+)
 from reliabayes.ratings import Ratings
 from reliabayes.reporting.methods import MethodsSentence
 from reliabayes.results import (
     arviz_bridge,
+    dependence,
     known_answers,
     quantities,
     rating_probabilities,
@@ -229,6 +239,87 @@ class Fit:
         """What it means that raters are hardly better than chance; empty if they are better."""
         is_panel = isinstance(self.model, HasPanel)  # which says what is determined
         return "" if is_panel else near_chance(self.quantities, self.ratings)
+
+    @cached_property
+    def crowd(self) -> Crowd | None:
+        """Votes, and whose errors are dependent; None if the model has no raters with accuracies.
+
+        See `reliabayes.crowds.crowd.Crowd`. Of more than 50,000 ratings, some items are taken.
+        """
+        has_accuracy = "accuracy" in self.model.reports and self.model.has_true_categories
+        if not has_accuracy or isinstance(self.model, HasPanel):
+            return None
+        return dependence.crowd_of_ratings(self.ratings, dependence.ENOUGH)
+
+    def dependence(self) -> pd.DataFrame:
+        """Groups of raters who make the same errors, the clearest first; no rows if none do.
+
+        Each pair of raters is compared on the items that others rated, too: how often both agree
+        beyond what independent errors would give, with the true categories as the others see them
+        and the errors of both estimated again against these. In 2% of sets of independent raters
+        some pair is found by chance.
+
+        Returns
+        -------
+        DataFrame
+            Columns raters (their ids), n_raters, items (comparisons of two of them), correlation
+            (of their errors, 0 to 1), z (standard errors above that of other raters) and
+            effective_votes (how many independent votes one of each counts as).
+            ``attrs["caution"]`` says what that means for labels; ``attrs["mean_correlation"]`` is
+            that of all pairs, nan if there are none. Of ratings in parts, those of the first part
+            are compared.
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories, or raters without accuracies.
+        ValueError
+            There are fewer than three raters, or it is not known who rated.
+
+        See Also
+        --------
+        reliabayes.plots.dependence : All pairs in a picture.
+        """
+        found = self._known_crowd()
+        raters = example_of(self.ratings).raters
+        table = dependence.table_of_groups(found, raters)
+        pairs = len(found.found.raters)
+        table.attrs["caution"] = dependence.in_words(found, raters)
+        table.attrs["mean_correlation"] = found.left.mean if pairs else float("nan")
+        return table
+
+    @cached_property
+    def statement(self) -> Statement:
+        """What to state of items, from votes weighted by dependence: as of ``stated="honest"``."""
+        ratings, found = self._items_in_memory("statement"), self._known_crowd()
+        if len(ratings) > dependence.ENOUGH:
+            found = dependence.crowd_of_ratings(ratings) or found
+        return dependence.statement_of(found, ratings.gold_category)
+
+    def next_items(self, number: int = 50) -> pd.DataFrame:
+        """Items whose true category to find out next, and what their answers would bring.
+
+        Parameters
+        ----------
+        number : int, default 50
+            How many, from 1.
+
+        Returns
+        -------
+        DataFrame
+            A row for each item: chosen ("at random" for half of them, which tell how often stated
+            labels are right, or "doubtful", the least certain of the others), category and
+            probability, as stated now. ``attrs["note"]`` says what calibration error and log score
+            are expected with their answers.
+
+        Raises
+        ------
+        AttributeError, ValueError, RatingsError
+            As of `dependence`; or the ratings are in parts.
+        """
+        number = whole_number("number", number, least=1)
+        ratings = self._items_in_memory("next_items")
+        return dependence.next_items(self.statement, ratings, number, self._rng())
 
     def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """How far quantities depend on the priors of standard deviations and of probabilities.
@@ -466,7 +557,13 @@ class Fit:
             raise no_true_categories(self.model)
         return pool_quality(found, self.ratings, prob)
 
-    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
+    def items(
+        self,
+        prob: float = 0.9,
+        draws: int | None = None,
+        *,
+        stated: Literal["model", "honest"] = "model",
+    ) -> pd.DataFrame:
         """Estimates for each item, by the user's ids.
 
         Parameters
@@ -477,6 +574,10 @@ class Fit:
             Posterior draws to use, spread evenly over the chains. By default all of them for up to
             10,000 ratings and 4,000 draws, and for more ratings as many as take similar time, but
             at least 400. Time grows with ratings times draws, memory does not.
+        stated : {"model", "honest"}
+            "honest": labels by votes in which raters who err together count as fewer, with
+            probabilities that are tempered as known answers of other crowds ask, or those at hand
+            (see `reliabayes.crowds.statement`). They do not depend on the model and its draws.
 
         Returns
         -------
@@ -487,6 +588,13 @@ class Fit:
             ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
         ratings = self._items_in_memory("items")
+        if stated not in ("model", "honest"):
+            raise ValueError(f"stated must be 'model' or 'honest', not {stated!r}.")
+        if stated == "honest":
+            found = label_table(dependence.stated_table(self.statement, ratings))
+            found.insert(0, "ratings", ratings_of(found.index, ratings))
+            found.attrs["caution"] = self._caution
+            return found
 
         def table() -> pd.DataFrame:
             posterior = self._draws(self._affordable(draws))
@@ -1253,9 +1361,22 @@ class Fit:
         said = [raters_outweigh_items(self.quantities), cautions(self.model, self.ratings)]
         if self.shared_errors is not None:
             said = [self.shared_errors.caution, *said]
+        elif self.crowd is not None:
+            said = [dependence.in_words(self.crowd, example_of(self.ratings).raters), *said]
         if modes := modes_in_words(self.settings.modes):
             said = [modes, "fit.modes says how they differ.", *said]
         return " ".join(filter(None, [self.near_chance, *said]))
+
+    def _known_crowd(self) -> Crowd:
+        """The crowd; an error if there is none."""
+        if self.crowd is not None:
+            return self.crowd
+        if not self.model.has_true_categories or "accuracy" not in self.model.reports:
+            raise no_true_categories(self.model)
+        raise ValueError(
+            "errors of raters can be compared if three or more are known, and the model treats "
+            "them as independent: name the column of raters, or read fit.raters()."
+        )
 
     @cached_property
     def _convergence(self) -> Convergence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,25 +30,37 @@ class Labels:
         All.
     unknown : int
         Those whose true category was not given.
-    trusted : int
-        Of these, those whose most probable category is nearly certain.
+    by_model : int
+        Of these, those whose most probable category is nearly certain by the model.
+    honest : int or None
+        The same as stated by votes of raters who err together, where that is known.
     """
 
     items: int
     unknown: int
-    trusted: int
+    by_model: int
+    honest: int | None = None
 
     def __add__(self, other: Labels) -> Labels:
         return Labels(
-            self.items + other.items, self.unknown + other.unknown, self.trusted + other.trusted
+            self.items + other.items, self.unknown + other.unknown, self.by_model + other.by_model
         )
+
+    @property
+    def trusted(self) -> int:
+        """Those that are nearly certain by what is stated to readers."""
+        return self.by_model if self.honest is None else self.honest
 
     @classmethod
     def of(cls, fit: Fit, items: pd.DataFrame | None = None) -> Labels:
         """Labels of a fit, of whose items the table may be known already."""
         if isinstance(fit.ratings, RatingsDataset):
             return fit.sum_over_items(cls.of_table, draws_for(fit))
-        return cls.of_table(fit.items() if items is None else items, fit.ratings)
+        found = cls.of_table(fit.items() if items is None else items, fit.ratings)
+        if fit.crowd is None:
+            return found
+        honest = cls.of_table(fit.items(stated="honest"), fit.ratings)
+        return replace(found, honest=honest.by_model)
 
     @classmethod
     def of_table(cls, items: pd.DataFrame, ratings: Ratings) -> Labels:

@@ -75,7 +75,7 @@ def true_categories_answer(
     pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
-    trust = Claim(_trust(labels), _label_caution(misfit) if unknown else "")
+    trust = Claim(_trust(labels), _label_caution(fit, misfit) if unknown else "")
     claims = [*found, trust, *others]
     if misfit and not unknown:
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
@@ -101,6 +101,8 @@ def true_categories_answer(
         figure, against_gold = _against_gold(fit, prob)
         figures.append(figure)
     sentences = _details(fit, correct, number, against_gold, prob) if details else []
+    if details and labels.honest is not None and unknown:
+        sentences[1:1] = _honesty(fit, labels)
     return Answer(tuple(claims), tuple(figures), tuple(sentences))
 
 
@@ -127,6 +129,16 @@ def _details(
             f"against {math.log2(size):.2f} for uniform guessing among {size} categories."
         )
     return sentences
+
+
+def _honesty(fit: Fit, labels: Labels) -> list[str]:
+    """How many labels the model by itself holds to be certain, and what more answers would tell."""
+    return [
+        f"The model by itself holds {labels.by_model:,} labels to be at least {SURE:.0%} likely. "
+        "It takes raters to err independently; what is stated here allows for errors that votes do "
+        "not show, as known answers of other crowds ask.",
+        f"{fit.next_items().attrs['note']} fit.next_items(50) names them.",
+    ]
 
 
 def _equal(fit: Fit) -> str:
@@ -190,12 +202,14 @@ def _if_independent(labels: Labels, shared: SharedErrors) -> Claim:
     """Instead of which labels to trust: how many, if those on whom they rest are independent."""
     text = (
         f"Most labels rest on {shared.leading.name}: if they err independently, "
-        f"{labels.trusted:,} of {labels.unknown:,} are at least {SURE:.0%} likely"
+        f"{labels.by_model:,} of {labels.unknown:,} are at least {SURE:.0%} likely"
     )
     return Claim(text, shared.caution.rstrip("."))
 
 
-def _label_caution(misfit: Sequence[str]) -> str:
+def _label_caution(fit: Fit, misfit: Sequence[str]) -> str:
+    if fit.crowd is not None and fit.crowd.groups:
+        return str(fit.dependence().attrs["caution"]).rstrip(".")
     if not misfit:
         return ""
     return (

@@ -1,0 +1,170 @@
+"""Raters who err together, in words and tables; and labels stated with that in mind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Codes
+from reliabayes.crowds.crowd import Crowd, crowd_of
+from reliabayes.crowds.groups import Group
+from reliabayes.crowds.statement import OF_CROWDS, Constants, Statement
+from reliabayes.crowds.votes import Votes
+from reliabayes.partitions import AnyRatings, example_of
+from reliabayes.ratings import Ratings
+from reliabayes.ratings.one_vote import one_vote_each
+from reliabayes.results.label_table import label_table
+from reliabayes.wording import rater_names
+
+ENOUGH = 50_000  # votes in which dependence is looked for without being asked
+LEAST_RATERS = 3  # two and one who sees what they have in common
+
+
+def crowd_of_ratings(ratings: AnyRatings, most: int | None = None) -> Crowd | None:
+    """The votes of ratings in categories, and whose errors are dependent.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        Ratings; of those in parts the first part. Several by a rater on an item are one vote.
+    most : int, optional
+        Number of votes from which on items are left out, evenly.
+
+    Returns
+    -------
+    Crowd or None
+        None without three known raters.
+    """
+    votes = votes_of(example_of(ratings), most)
+    return None if votes is None else crowd_of(votes)
+
+
+def votes_of(ratings: Ratings, most: int | None = None) -> Votes | None:
+    """Ratings as votes, as `crowd_of_ratings` takes them; known categories are kept apart."""
+    if ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS or len(ratings.categories) < 2:
+        return None
+    ratings = one_vote_each(ratings)
+    shape = ratings.n_items, ratings.n_raters, len(ratings.categories)
+    rows: Any = slice(None)
+    if most is not None and len(ratings) > most:
+        rows = ratings.item % -(-len(ratings) // most) == 0
+    unknown = np.full(shape[0], -1)
+    return Votes(ratings.item[rows], ratings.rater[rows], ratings.category[rows], shape, unknown)
+
+
+def table_of_groups(crowd: Crowd, raters: pd.Index[Any]) -> pd.DataFrame:
+    """A row for each group of raters who err together, as `Fit.dependence` describes it."""
+    rows = [
+        {
+            "raters": ", ".join(map(str, raters[group.raters])),
+            "n_raters": len(group.raters),
+            "items": int(_of_group(crowd, group)[0]),
+            "correlation": _of_group(crowd, group)[1],
+            "z": group.z,
+            "effective_votes": _effective(crowd, group),
+        }
+        for group in crowd.groups
+    ]
+    columns = ["raters", "n_raters", "items", "correlation", "z", "effective_votes"]
+    return pd.DataFrame(rows, columns=columns).rename_axis("group")
+
+
+def in_words(crowd: Crowd, raters: pd.Index[Any]) -> str:
+    """Who errs together, and what that means for labels, in sentences; empty if nobody does."""
+    if not crowd.groups:
+        return ""
+    said = [_group_in_words(crowd, group, raters) for group in crowd.groups]
+    if (crowd.weight == 1).all():
+        said.append(
+            "They cast most of the votes, so that votes cannot say who is right: labels and "
+            "accuracies are less certain than stated until some items have known answers (gold)."
+        )
+    else:
+        said.append(
+            "The model takes their errors as independent. With their votes weighted accordingly "
+            f'(fit.items(stated="honest")), {len(crowd.changed):,} of {crowd.votes.shape[0]:,} '
+            "items have another label."
+        )
+    return " ".join(said)
+
+
+def statement_of(crowd: Crowd, known: Codes | None, constants: Constants = OF_CROWDS) -> Statement:
+    """What to state of the items of a crowd, given true categories where they are known."""
+    found = Statement.of(crowd, constants)
+    return found if known is None else found.given(known)
+
+
+def stated_table(statement: Statement, ratings: Ratings) -> pd.DataFrame:
+    """Stated probabilities (I, K), by the user's ids; 1 where the category is known."""
+    values, known = statement.probabilities(), ratings.gold_category
+    if known is not None:
+        rows = np.flatnonzero(known >= 0)
+        values[rows] = np.eye(values.shape[1])[known[rows]]
+    return pd.DataFrame(values, ratings.items, ratings.categories)
+
+
+def next_items(
+    statement: Statement, ratings: Ratings, number: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Items whose true category to find out next, as `Fit.next_items` describes it."""
+    table = label_table(stated_table(statement, ratings))
+    known = ratings.gold_category
+    open_items = np.arange(len(table)) if known is None else np.flatnonzero(known < 0)
+    number = min(number, len(open_items))
+    by_chance = rng.choice(open_items, (number + 1) // 2, replace=False)
+    others = np.setdiff1d(open_items, by_chance)
+    doubtful = others[np.argsort(table["probability"].to_numpy()[others], kind="stable")]
+    chosen = np.concatenate([by_chance, doubtful[: number - len(by_chance)]])
+    found = table.iloc[chosen][["category", "probability"]]
+    found.insert(
+        0, "chosen", ["at random"] * len(by_chance) + ["doubtful"] * (number - len(by_chance))
+    )
+    now, then = statement, statement.with_answers(number)
+    found.attrs["gain"] = {
+        "calibration_error": (now.calibration_error, then.calibration_error),
+        "log_score": (now.log_score, then.log_score),
+    }
+    found.attrs["note"] = gain_in_words(statement, number)
+    return found
+
+
+def gain_in_words(statement: Statement, number: int) -> str:
+    """What so many more known answers are expected to bring, in a sentence."""
+    then = statement.with_answers(number)
+    return (
+        f"With the true category of {number} more items, the stated probabilities of the others "
+        f"are expected to lie {then.calibration_error:.3f} from the right ones instead of "
+        f"{statement.calibration_error:.3f}, and their log score to fall from "
+        f"{statement.log_score:.2f} to {then.log_score:.2f} nats."
+    )
+
+
+def _group_in_words(crowd: Crowd, group: Group, raters: pd.Index[Any]) -> str:
+    items, correlation = _of_group(crowd, group)
+    names = _capital(rater_names(raters[group.raters]))
+    return (
+        f"{names} make the same errors: on {items:,.0f} items that two of them and others rated, "
+        f"their errors correlate {correlation:.2f}, so that "
+        f"{len(group.raters)} votes of theirs count as {_effective(crowd, group):.1f}."
+    )
+
+
+def _of_group(crowd: Crowd, group: Group) -> tuple[float, float]:
+    """Number of comparisons of two of a group, and the mean correlation of their errors."""
+    found = crowd.found
+    inside = np.isin(found.raters, group.raters).all(axis=1)
+    scale = np.maximum(found.items[inside], 1)
+    correlation = np.average(np.clip(found.raw[inside], 0, 1), weights=scale)
+    return float(found.items[inside].sum()), float(correlation)
+
+
+def _effective(crowd: Crowd, group: Group) -> float:
+    """Number of independent votes that one vote of each member counts as."""
+    size, correlation = len(group.raters), _of_group(crowd, group)[1]
+    return size / (1 + (size - 1) * correlation)
+
+
+def _capital(text: str) -> str:
+    return text if text.split(" ")[0] not in ("rater", "raters") else text[0].upper() + text[1:]
