@@ -14,8 +14,9 @@ struct Effects {
   Eigen::ArrayXd value, scale, by_location, by_spread;
   Eigen::ArrayXd scale_by_spread;  // relative to the scale
 
-  template <typename Score, typename Mean, typename Precision>
-  Effects(double location, double spread, const Score& score, const Mean& own_mean,
+  // The location is one number, or one for each rater.
+  template <typename Location, typename Score, typename Mean, typename Precision>
+  Effects(const Location& location, double spread, const Score& score, const Mean& own_mean,
           const Precision& own_precision) {
     const auto precision = own_precision.array();
     const auto away = own_mean.array() - location;

@@ -31,16 +31,18 @@ static FactorTable probabilities(const Matrix& log_odds, Eigen::Index categories
   return moderate ? FactorTable::of(table) : FactorTable::of_logs(table);
 }
 
-double hierarchical_mixture_pass(const Vector& location, const Vector& spread, const Matrix& score,
-                                 const Matrix& log_weight, const OwnNumbers& own,
-                                 const DistinctItems& data, HierarchicalGradient* gradient) {
+double hierarchical_mixture_pass(const Vector& location, const Vector& level, const Vector& spread,
+                                 const Matrix& score, const Matrix& log_weight,
+                                 const OwnNumbers& own, const DistinctItems& data,
+                                 HierarchicalGradient* gradient) {
   const Eigen::Index raters = score.rows(), errors = score.cols(), categories = log_weight.rows();
   std::vector<Effects> effects;
   effects.reserve(errors);
   Matrix log_odds(raters, errors);
   for (Eigen::Index e = 0; e < errors; ++e) {
-    effects.emplace_back(location(e), spread(e), score.col(e), own.mean.col(e), own.precision.col(e));
-    log_odds.col(e) = location(e) + spread(e) * effects[e].value;
+    const Eigen::ArrayXd around = location(e) + level.array();
+    effects.emplace_back(around, spread(e), score.col(e), own.mean.col(e), own.precision.col(e));
+    log_odds.col(e) = around + spread(e) * effects[e].value;
   }
   const FactorTable table = probabilities(log_odds, categories);
   if (gradient == nullptr) return item_mixture_pass(table, log_weight, data, nullptr);
@@ -48,7 +50,8 @@ double hierarchical_mixture_pass(const Vector& location, const Vector& spread, c
   ItemMixtureGradient by{Matrix::Zero(categories, categories * raters),
                          Matrix::Zero(log_weight.rows(), log_weight.cols())};
   const double value = item_mixture_pass(table, log_weight, data, &by);
-  *gradient = {Vector(errors), Vector(errors), Matrix(raters, errors), by.by_weight};
+  *gradient = {Vector(errors), Vector::Zero(raters), Vector(errors), Matrix(raters, errors),
+               by.by_weight};
   const auto cells = [=](const Matrix& of, Eigen::Index truth, Eigen::Index category) {
     return of.row(truth).segment(category * raters, raters).transpose().array();
   };
@@ -61,7 +64,9 @@ double hierarchical_mixture_pass(const Vector& location, const Vector& spread, c
       const Effects& of = effects[e];
       const Eigen::ArrayXd by_log_odds =
           cells(by.by_table, truth, k) - cells(table.factor(), truth, k) * total;
-      gradient->by_location(e) = (by_log_odds * (1 + spread(e) * of.by_location)).sum();
+      const Eigen::ArrayXd by_location = by_log_odds * (1 + spread(e) * of.by_location);
+      gradient->by_location(e) = by_location.sum();
+      gradient->by_level.array() += by_location;
       gradient->by_spread(e) = (by_log_odds * (of.value + spread(e) * of.by_spread)).sum();
       gradient->by_score.col(e) = spread(e) * by_log_odds * of.scale;
     }

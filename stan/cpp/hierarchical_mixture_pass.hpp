@@ -7,13 +7,14 @@ namespace reliabayes {
 
 // Derivatives of the density.
 struct HierarchicalGradient {
-  Vector by_location, by_spread;
+  Vector by_location, by_level, by_spread;
   Matrix by_score, by_weight;
 };
 
 // The density of hierarchical_mixture.hpp, and the gradient if one is asked for.
-double hierarchical_mixture_pass(const Vector& location, const Vector& spread, const Matrix& score,
-                                 const Matrix& log_weight, const OwnNumbers& own,
-                                 const DistinctItems& data, HierarchicalGradient* gradient);
+double hierarchical_mixture_pass(const Vector& location, const Vector& level, const Vector& spread,
+                                 const Matrix& score, const Matrix& log_weight,
+                                 const OwnNumbers& own, const DistinctItems& data,
+                                 HierarchicalGradient* gradient);
 
 }  // namespace reliabayes

@@ -33,10 +33,10 @@ constexpr double enough = 1e-3;     // nats that a step gains at most if another
 
 // Improve locations (E) and log odds (E, raters) by damped Newton steps, those of all true categories until none
 // gains much.
-void improve(const Hierarchy& own, const double* ratings, const double* spreads, std::vector<double>& location,
+void improve(const Hierarchy& own, const double* ratings, const double* x, std::vector<double>& location,
              std::vector<double>& log_odds) {
   const Count n = own.wrong(), of_row = width_of(own) * n;
-  Rows rows(own, ratings, spreads);
+  Rows rows(own, ratings, x);
   std::vector<double> of_location(location.size()), of_log_odds(log_odds.size());
   std::vector<double> here(own.categories), there(own.categories), size(own.categories);
   const auto value = [&](Count h, double part) {
@@ -63,20 +63,32 @@ void improve(const Hierarchy& own, const double* ratings, const double* spreads,
   }
 }
 
-// The maximum of tangents that bound the density of a variance from below, three times.
-WIDEST double improved_spread(double spread, double squares, const double* precision, const Hierarchy& own) {
-  const double df = own.spread_df, scale = squared(own.spread_scale);
-  double variance = spread * spread;
+// The maximum of a tangent that bounds the density of a variance from below.
+double improved(double variance, double squares, double slope, double df, double scale) {
+  const double falling = (1 + 1 / df) / (squared(scale) + variance / df) + slope;
+  return (1 + std::sqrt(1 + 4 * squares * falling)) / (2 * falling);
+}
+
+// Variances of all errors and, last, of levels, three times improved given sums of squares.
+WIDEST void improve_variances(const Hierarchy& own, const double* squares, double* variance) {
+  const Count errors = own.errors();
+  std::vector<Aligned> slope(errors + 1);
   for (int step = 0; step < 3; ++step) {
-    Lanes of_raters = all(0);
+    for (Aligned& each : slope) each.lanes = all(0);
     for (Count j = 0; j < own.raters; j += lanes) {
-      const Lanes some = read_some(precision + j, own.raters - j);
-      of_raters += some / (1 + variance * some);
+      const Lanes of_level = narrowed(own, variance, j).of_level, shrunk = 1 + variance[errors] * of_level;
+      for (Count e = 0; e < errors; ++e) {
+        const Lanes some = read_some(own.precision + e * own.raters + j, own.raters - j);
+        const Lanes weight = some / (1 + variance[e] * some);
+        slope[e].lanes += weight - variance[errors] * weight * weight / shrunk;
+      }
+      slope[errors].lanes += of_level / shrunk;
     }
-    const double falling = (1 + 1 / df) / (scale + variance / df) + sum_of(of_raters);
-    variance = (1 + std::sqrt(1 + 4 * squares * falling)) / (2 * falling);
+    for (Count e = 0; e < errors; ++e)
+      variance[e] = improved(variance[e], squares[e], sum_of(slope[e].lanes), own.spread_df, own.spread_scale);
+    variance[errors] = improved(variance[errors], squares[errors], sum_of(slope[errors].lanes), own.ability_df,
+                                own.ability_scale);
   }
-  return std::sqrt(variance);
 }
 
 }  // namespace
@@ -96,16 +108,27 @@ extern "C" void reliabayes_hierarchy_maximise(const Hierarchy* own, const double
   to_shares(next, n);
   std::vector<double> location(own->locations(x), own->locations(x) + own->errors());
   std::vector<double> log_odds = log_odds_of(*own, x);
-  improve(*own, ratings, own->spreads(x), location, log_odds);
+  improve(*own, ratings, x, location, log_odds);
   std::copy(location.begin(), location.end(), next + n);
-  double *spreads = next + n + own->errors(), *effects = spreads + own->errors();
-  for (Count e = 0; e < own->errors(); ++e) {
-    const double* row = &log_odds[e * width];
-    double squares = 0;
-    for (Count j = 0; j < raters; ++j) squares += squared(row[j] - location[e]);
-    spreads[e] = improved_spread(own->spreads(x)[e], squares, own->precision + e * raters, *own);
-    for (Count j = 0; j < raters; ++j) effects[e * raters + j] = (row[j] - location[e]) / spreads[e];
+  const Count errors = own->errors();
+  double *spreads = next + n + errors, *abilities = spreads + errors + 1, *effects = abilities + raters;
+  std::vector<double> squares(errors + 1), variance(errors + 1), level(raters);
+  double total = 1 / squared(*own->ability_spread(x));
+  for (Count e = 0; e < errors; ++e) {
+    variance[e] = squared(own->spreads(x)[e]);
+    total += 1 / variance[e];
+    for (Count j = 0; j < raters; ++j) level[j] += (log_odds[e * width + j] - location[e]) / variance[e];
   }
+  variance[errors] = squared(*own->ability_spread(x));
+  for (double& each : level) squares[errors] += squared(each /= total);
+  for (Count e = 0; e < errors; ++e)
+    for (Count j = 0; j < raters; ++j) squares[e] += squared(log_odds[e * width + j] - location[e] - level[j]);
+  improve_variances(*own, squares.data(), variance.data());
+  for (Count e = 0; e <= errors; ++e) spreads[e] = std::sqrt(variance[e]);
+  for (Count j = 0; j < raters; ++j) abilities[j] = -level[j] / spreads[errors];
+  for (Count e = 0; e < errors; ++e)
+    for (Count j = 0; j < raters; ++j)
+      effects[e * raters + j] = (log_odds[e * width + j] - location[e] - level[j]) / spreads[e];
 }
 
 }  // namespace reliabayes::em

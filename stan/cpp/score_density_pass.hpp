@@ -12,12 +12,12 @@ struct OwnNumbers {
 
 // Derivatives of the density.
 struct ScoreGradient {
-  Vector by_location, by_spread;
+  Vector by_location, by_level, by_spread;
   Matrix by_score;
 };
 
 // The density of score_density.hpp, and its gradient if one is asked for.
-double score_density_pass(const Vector& location, const Vector& spread, const Matrix& score,
-                          const OwnNumbers& own, ScoreGradient* gradient);
+double score_density_pass(const Vector& location, const Vector& level, const Vector& spread,
+                          const Matrix& score, const OwnNumbers& own, ScoreGradient* gradient);
 
 }  // namespace reliabayes

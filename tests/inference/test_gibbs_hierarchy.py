@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.interpolate import CubicSpline
 from scipy.special import expit, gammaln
+from scipy.stats import norm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -33,6 +35,7 @@ PRIORS = [
         "prior_prevalence": rb.Dirichlet(1.3),
         "prior_location": priors.Normal(-1, 0.7),
         "prior_spread": priors.HalfStudentT(8, 0.8),
+        "prior_ability_spread": priors.HalfStudentT(12, 0.7),
     },
 ]
 
@@ -65,6 +68,7 @@ def drawn_of(
     return model.as_by_program(run, mode.centring)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "table"),
     [
@@ -128,6 +132,8 @@ def check_moments(found: Mapping[str, Array], exact: Mapping[str, Array]) -> Non
         **{f"location {e}": found["location"][..., e] for e in range(2)},
         **{f"spread {e}": found["spread"][..., e] for e in range(2)},
         **{f"effect {e} {j}": found["effect"][..., e, j] for e, j in product(range(2), range(2))},
+        "ability_spread": found["ability_spread"],
+        **{f"ability {j}": found["ability"][..., j] for j in range(2)},
     }
     for name, draws in values.items():
         for power, value in ((draws, exact[name][0]), (draws**2, exact[name][1])):
@@ -137,56 +143,96 @@ def check_moments(found: Mapping[str, Array], exact: Mapping[str, Array]) -> Non
 def integrated(table: pd.DataFrame, numbers: Mapping[str, Array]) -> dict[str, Array]:
     """First and second moments of all parameters given ratings, by summing over categories."""
     rating = table.pivot_table(index="item", columns="rater", values="rating").to_numpy()
-    total, found = 0.0, dict[str, Array]()
+    grid = Grid.of(numbers)
+    powers = {"ability_spread": grid.ability_spread[:, None, None]}
+    powers |= {"ability 0": grid.ability[:, None], "ability 1": grid.ability}
+    weight, total, found = grid.weight_of_abilities(), 0.0, dict[str, Array]()
     for truth in map(np.array, product(range(2), repeat=len(rating))):
         concentration = numbers["prevalence"] + np.bincount(truth, minlength=2)
-        own = gammaln(concentration).sum() - gammaln(concentration.sum())
+        own = np.exp(gammaln(concentration).sum() - gammaln(concentration.sum()))
         share, size = concentration[0] / concentration.sum(), concentration.sum()
-        moments = {"prevalence": [share, share * (concentration[0] + 1) / (size + 1)]}
+        of_errors = []
         for error in range(2):
             of = rating[truth == error]
             wrong, ratings = (of == 1 - error).sum(axis=0), (~np.isnan(of)).sum(axis=0)
-            log_evidence, of_error = moments_of_error(wrong, ratings, numbers)
-            own += log_evidence
-            moments |= {f"{name} {error}{rest}": value for (name, rest), value in of_error.items()}
-        weight = np.exp(own)
-        total += weight
+            of_errors.append(grid.sums_of_error(wrong, ratings))
+        joint = own * weight * of_errors[0][""][0] * of_errors[1][""][0]
+        of_share = np.array([share, share * (concentration[0] + 1) / (size + 1)])
+        moments = {"prevalence": of_share * joint.sum()}
+        moments |= {n: np.array([(joint * x**k).sum() for k in (1, 2)]) for n, x in powers.items()}
+        for error, sums in enumerate(of_errors):
+            rest = own * weight * of_errors[1 - error][""][0]
+            for name, of_error in sums.items():
+                label = " ".join([*name.split()[:1], str(error), *name.split()[1:]])
+                moments[label] = np.array([(rest * each).sum() for each in of_error[-2:]])
+        total += joint.sum()
         for name, moment in moments.items():
-            found[name] = found.get(name, np.zeros(2)) + weight * np.array(moment)
+            found[name] = found.get(name, np.zeros(2)) + moment
     return {name: value / total for name, value in found.items()}
 
 
-def moments_of_error(
-    wrong: Array, ratings: Array, numbers: Mapping[str, Array]
-) -> tuple[float, dict[tuple[str, str], list[float]]]:
-    """Log evidence of the ratings by two raters, and moments of what they follow from."""
-    (mean, sd), (df, scale) = numbers["location"], numbers["spread"]
-    location = np.linspace(mean - 7 * sd, mean + 7 * sd, 57)[:, None, None]
-    spread = (np.arange(160) + 0.5)[None, :, None] * (scale / 16)
-    effect, step = np.linspace(-7, 7, 57, retstep=True)
-    square = (spread / scale) ** 2
-    log_half_t = -0.5 * square if np.isinf(df) else -0.5 * (df + 1) * np.log1p(square / df)
-    shared = np.exp(-0.5 * ((location - mean) / sd) ** 2 + log_half_t)[..., 0]
-    shared /= shared.sum()
-    normal = step * np.exp(-0.5 * effect**2) / np.sqrt(2 * np.pi)
-    probability = expit(location + spread * effect)
-    given = [
-        normal * probability ** wrong[j] * (1 - probability) ** (ratings[j] - wrong[j])
-        for j in range(2)
-    ]
-    sums = [each.sum(axis=-1) for each in given]
-    joint = shared * sums[0] * sums[1]
-    evidence = joint.sum()
-    found = {
-        ("location", ""): [(joint * location[..., 0] ** n).sum() / evidence for n in (1, 2)],
-        ("spread", ""): [(joint * spread[..., 0] ** n).sum() / evidence for n in (1, 2)],
-    }
-    for j in range(2):
-        rest = shared * sums[1 - j]
-        found["effect", f" {j}"] = [
-            (rest * (given[j] @ effect**n)).sum() / evidence for n in (1, 2)
-        ]
-    return float(np.log(evidence)), found
+class Grid(NamedTuple):
+    """Places at which integrands are summed; all of them but locations are even functions."""
+
+    location: Array  # (L,)
+    spread: Array  # (P,)
+    prior: Array  # (L, P) of both
+    ability_spread: Array  # (S,)
+    prior_of_ability_spread: Array  # (S,)
+    ability: Array  # (A,)
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, Array]) -> Grid:
+        mean, sd = numbers["location"]
+        location = np.linspace(mean - 7 * sd, mean + 7 * sd, 29)
+        (spread, of_spread), (own, of_own) = map(
+            half_t_grid, (numbers["spread"], numbers["ability_spread"])
+        )
+        prior = np.outer(norm.pdf(location, mean, sd), of_spread)
+        return cls(location, spread, prior, own, of_own, np.linspace(-6, 6, 25))
+
+    def weight_of_abilities(self) -> Array:
+        """Of each ability spread and the abilities of two raters (S, A, A)."""
+        normal = norm.pdf(self.ability)
+        return self.prior_of_ability_spread[:, None, None] * normal[:, None] * normal
+
+    def sums_of_error(self, wrong: Array, ratings: Array) -> dict[str, list[Array]]:
+        """Sums (S, A, A) over location, spread and effects, of likelihoods times moments."""
+        shape = len(self.ability_spread), len(self.ability), -1
+        first, second = (
+            [x.reshape(shape) for x in self.likelihoods(wrong[j], ratings[j])] for j in range(2)
+        )
+        location, spread = (self.prior * x for x in (self.location[:, None], self.spread))
+
+        def sums(one: Array, other: Array, weight: Array) -> Array:
+            return np.asarray((one * weight.ravel()) @ other.swapaxes(1, 2))
+
+        return {
+            "": [sums(first[0], second[0], self.prior)],
+            "location": [
+                sums(first[0], second[0], w) for w in (location, location * self.location[:, None])
+            ],
+            "spread": [sums(first[0], second[0], w) for w in (spread, spread * self.spread)],
+            "effect 0": [sums(first[k], second[0], self.prior) for k in (1, 2)],
+            "effect 1": [sums(first[0], second[k], self.prior) for k in (1, 2)],
+        }
+
+    def likelihoods(self, wrong: int, ratings: int) -> Iterator[Array]:
+        """Of one rater's ratings (S, A, L, P), summed with powers 0 to 2 of the effect."""
+        shift = self.ability_spread[:, None] * self.ability
+        at = np.clip(self.location - shift[..., None], -40, 40)
+        fine = np.linspace(-40, 40, 641)
+        effect = np.linspace(-7, 7, 57)
+        probability = expit(fine[:, None, None] + self.spread[:, None] * effect)
+        given = norm.pdf(effect) * probability**wrong * (1 - probability) ** (ratings - wrong)
+        return (CubicSpline(fine, given @ effect**power)(at) for power in range(3))
+
+
+def half_t_grid(prior: Array) -> tuple[Array, Array]:
+    """Places of a spread, and their prior."""
+    df, scale = prior
+    at = (np.arange(40) + 0.5) * (scale / 4)
+    return at, norm.pdf(at / scale) if np.isinf(df) else t.pdf(at / scale, df)
 
 
 @pytest.mark.parametrize("options", PRIORS, ids=["default", "half t"])
@@ -237,15 +283,17 @@ def test_without_ratings_of_a_true_category_its_errors_follow_their_priors() -> 
                 assert abs(draws.mean() - moment) < LIMIT * standard_error(draws)
 
 
+@pytest.mark.parametrize("name", ["spread", "ability_spread"])
 @pytest.mark.parametrize("sd", [1e-6, 1e-3, 100.0])
-def test_spreads_of_any_size_are_drawn_from(sd: float) -> None:
-    model = rb.HierarchicalDawidSkene(prior_spread=priors.HalfNormal(sd))
+def test_spreads_of_any_size_are_drawn_from(sd: float, name: str) -> None:
+    chosen: dict[str, Any] = {f"prior_{name}": priors.HalfNormal(sd)}
+    model = rb.HierarchicalDawidSkene(**chosen)
 
     found = drawn(model, crowd(30, 6, 4, 3), draws=300).parameters
 
     assert all(np.isfinite(values).all() for values in found.values())
-    assert (found["spread"] > 0).all()
-    assert (found["spread"].mean(axis=(0, 1)) < 2 * sd).all()
+    assert (found[name] > 0).all()
+    assert (found[name].mean(axis=(0, 1)) < 2 * sd).all()
     point = {name: values[0, -1] for name, values in found.items()}
     rows = confusion_matrices(log_odds_at(point), 3)
     np.testing.assert_allclose(rows.sum(axis=-1), 1)

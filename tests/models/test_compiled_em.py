@@ -27,6 +27,7 @@ MODELS: dict[str, Model] = {
         prior_prevalence=rb.Dirichlet(1.5),
         prior_location=rb.Normal(-1.0, 2.0),
         prior_spread=rb.HalfStudentT(4, 0.5),
+        prior_ability_spread=rb.HalfStudentT(6, 0.8),
     ),
     "latent t-a-p": rb.LatentTAP(),
     "latent t-a-p, other priors": rb.LatentTAP(

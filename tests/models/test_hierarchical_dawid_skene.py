@@ -16,11 +16,9 @@ from scipy.stats import dirichlet, halfnorm, norm, t
 import reliabayes as rb
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.density import expected_at
-from reliabayes.families.categories.em import run_em
 from reliabayes.families.categories.log_odds import LogOdds, Precision
-from reliabayes.families.categories.similar_raters import named_by_prior
 from reliabayes.inference import stan
-from reliabayes.inference.log_odds import confusion_matrices, log_odds_at, shared_log_odds
+from reliabayes.inference.log_odds import confusion_matrices, log_odds_at
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
@@ -35,6 +33,7 @@ OTHER_PRIORS = HierarchicalDawidSkene(
     prior_prevalence=rb.Dirichlet((1.0, 2.0, 4.0)),
     prior_location=rb.Normal(-1.0, 2.0),
     prior_spread=rb.HalfStudentT(4, 0.5),
+    prior_ability_spread=rb.HalfStudentT(6, 0.8),
 )
 OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
@@ -135,7 +134,9 @@ def test_em_converges_to_a_local_maximum_of_the_density() -> None:
 def test_tight_prior_spread_gives_all_raters_the_same_confusion_matrix() -> None:
     ratings = simulated(300, 6, 3, seed=2)
     shrunk = HierarchicalDawidSkene(
-        prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(1e-4)
+        prior_location=rb.Normal(-2, 20),
+        prior_spread=rb.HalfNormal(1e-4),
+        prior_ability_spread=rb.HalfNormal(1e-4),
     )
 
     found = shrunk.em(ratings)
@@ -149,7 +150,7 @@ def test_tight_prior_spread_gives_all_raters_the_same_confusion_matrix() -> None
 
 
 def test_wide_prior_spread_gives_the_estimates_of_dawid_and_skene() -> None:
-    ratings = simulated(3000, 6, 3, seed=2)
+    ratings = simulated(3000, 6, 3, seed=2, prevalence=np.full(3, 1 / 3))
     free = HierarchicalDawidSkene(prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(50))
 
     found = free.em(ratings).quantities["confusion"]
@@ -160,7 +161,8 @@ def test_wide_prior_spread_gives_the_estimates_of_dawid_and_skene() -> None:
 
 @pytest.mark.slow
 def test_accuracy_of_a_rater_with_a_single_rating_shrinks_to_that_of_the_others() -> None:
-    truth = {"prevalence": [0.5, 0.5], "location": [-2.0, -1.0], "spread": [0.2, 0.2]}
+    truth: dict[str, Any] = {"prevalence": [0.5, 0.5], "location": [-2.0, -1.0]}
+    truth |= {"spread": [0.2, 0.2], "ability_spread": 0.0}
     drawn = MODEL.simulate(crossed(200, 10), np.random.default_rng(1), parameters=truth)
     frame = drawn.to_frame().query("rater < 9 or item == 0")
 
@@ -180,6 +182,7 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
         **MODEL.draw_parameters(design, rng),
         "location": np.array([-1.5, -1.5]),
         "spread": np.array([0.6, 0.6]),
+        "ability_spread": np.array(0.0),
     }
     ratings = MODEL.simulate(design, rng, parameters=truth)
     true = confusion_of(truth)
@@ -195,16 +198,19 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
 
 def test_simulated_parameters_are_recovered() -> None:
     rng = np.random.default_rng(5)
-    design = crossed(150, 10)
+    design = crossed(300, 10)
     truth = MODEL.draw_parameters(design, rng, categories=range(3))
     ratings = MODEL.simulate(design, rng, categories=range(3), parameters=truth)
+    # Ten raters say how much these ten differ.
+    sds = {"spread": truth["effect"].std(axis=1), "ability_spread": truth["ability"].std()}
+    expected = {name: truth[name] * sds.get(name, 1.0) for name in ("prevalence", "location", *sds)}
 
     fit = MODEL.fit(ratings, seed=1, draws=300)
 
     assert fit.diagnostics().problems == []
-    for name in ("prevalence", "location", "spread"):
+    for name, value in expected.items():
         draws = fit.quantities[name]
-        score = (draws.mean(("chain", "draw")) - truth[name]) / draws.std(("chain", "draw"))
+        score = (draws.mean(("chain", "draw")) - value) / draws.std(("chain", "draw"))
         assert np.abs(score.values).max() < 4, name
     found = fit.quantities["confusion"].mean(("chain", "draw")).values
     assert np.abs(found - confusion_of(truth)).mean() < 0.03
@@ -236,9 +242,11 @@ def test_sampler_adapts_its_metric_if_a_spread_of_many_raters_is_all_but_unknown
 def test_density_is_finite_for_extreme_spreads(spread: float, ratings: rb.Ratings) -> None:
     (point,) = random_points(MODEL, ratings, 1)
 
-    found = density(MODEL, ratings, point | {"spread": np.full(6, spread)}, jacobian=True)
+    extremes = {"spread": np.full(6, spread), "ability_spread": np.array(spread)}
 
-    assert math.isfinite(found)
+    found = [density(MODEL, ratings, point | {name: x}) for name, x in extremes.items()]
+
+    assert np.isfinite(found).all()
 
 
 @pytest.mark.slow
@@ -253,8 +261,8 @@ def test_density_is_finite_for_extreme_spreads(spread: float, ratings: rb.Rating
 def test_categories_keep_their_names_where_some_raters_are_careless(
     categories: int, seed: int
 ) -> None:
-    # By the density alone, names of two categories or four would be exchanged.
-    ratings, truth = careful_and_careless(categories, seed)
+    # With independent errors, the density would be higher with names of categories exchanged.
+    ratings, truth, accuracy = careful_and_careless(categories, seed)
 
     estimate = MODEL.em(ratings, restarts=10, priors=True)
     fit = MODEL.fit(ratings, seed=1, chains=2, draws=200, progress=False)
@@ -264,29 +272,9 @@ def test_categories_keep_their_names_where_some_raters_are_careless(
         assert right.mean() > 0.9
     typical = fit.quantities["typical_confusion"].mean(("chain", "draw"))
     assert (np.diagonal(typical) > 0.6).all()
-
-
-def test_names_are_those_that_the_prior_of_the_location_prefers() -> None:
-    problem = MODEL.problem(careful_and_careless(4, 0)[0])
-    point = run_em(MODEL.family, problem, None, 300, 1e-4).point
-    confusion = confusion_of(point)
-    others = [0, 3, 1, 2]
-    renamed = {**point, **shared_log_odds(confusion[:, others])}
-    renamed["prevalence"] = point["prevalence"][others]
-
-    found = named_by_prior(renamed, confusion_of(renamed), problem)
-
-    assert named_by_prior(point, confusion, problem) is point
-    np.testing.assert_allclose(found["prevalence"], point["prevalence"])
-    np.testing.assert_allclose(confusion_of(found), confusion, atol=1e-12)
-
-
-def test_names_of_known_answers_are_kept(ratings: rb.Ratings) -> None:
-    problem = MODEL.problem(ratings)
-    point = run_em(MODEL.family, problem, None, 300, 1e-4).point
-    others = {**point, **shared_log_odds(confusion_of(point)[:, [1, 2, 0]])}
-
-    assert named_by_prior(others, confusion_of(others), problem) is others
+    # Of 40 intervals of 90%, 30 or fewer hold the truth with probability 0.006.
+    low, high = fit.quantities["accuracy"].quantile([0.05, 0.95], ("chain", "draw")).values
+    assert ((low <= accuracy) & (accuracy <= high)).sum() > 30
 
 
 def confusion_of(point: Mapping[str, Any]) -> Array:
@@ -294,8 +282,11 @@ def confusion_of(point: Mapping[str, Any]) -> Array:
     return confusion_matrices(log_odds_at(point), len(point["prevalence"]))
 
 
-def careful_and_careless(categories: int, seed: int) -> tuple[rb.Ratings, Codes]:
-    """300 items rated by 5 of 40 raters, of whom a third are right 35% of the time, and truth."""
+def careful_and_careless(categories: int, seed: int) -> tuple[rb.Ratings, Codes, Array]:
+    """300 items rated by 5 of 40 raters, of whom a third are right 35% of the time.
+
+    With the true categories, and the accuracies of the raters.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, categories, 300)
     accuracy = rng.choice([0.97, 0.9, 0.35], 40)
@@ -303,7 +294,7 @@ def careful_and_careless(categories: int, seed: int) -> tuple[rb.Ratings, Codes]
     wrong = (truth[item] + rng.integers(1, categories, 1500)) % categories
     rating = np.where(rng.random(1500) < accuracy[rater], truth[item], wrong)
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
-    return rb.Ratings.from_frame(frame, scale="nominal"), truth
+    return rb.Ratings.from_frame(frame, scale="nominal"), truth, accuracy
 
 
 def test_unused_category_is_fitted() -> None:
@@ -333,13 +324,13 @@ def crossed(items: int, raters: int) -> pd.DataFrame:
     return pairs.to_frame(index=False)
 
 
-def simulated(items: int, raters: int, categories: int, *, seed: int) -> rb.Ratings:
+def simulated(items: int, raters: int, categories: int, *, seed: int, **known: Array) -> rb.Ratings:
     """Ratings simulated from the model; each item has up to five raters."""
     rng = np.random.default_rng(seed)
     chosen = [rng.choice(raters, min(5, raters), replace=False) for _ in range(items)]
     frame = pd.DataFrame({"item": np.arange(items), "rater": chosen}).explode("rater")
     design = frame.astype({"rater": int})
-    return MODEL.simulate(design, rng, categories=range(categories))
+    return MODEL.simulate(design, rng, categories=range(categories), parameters=known)
 
 
 def random_points(model: HierarchicalDawidSkene, ratings: rb.Ratings, n: int) -> list[Any]:
@@ -362,12 +353,20 @@ def density(
         jacobian=jacobian,
         sig_figs=17,
     )
+    spread, of_ability = point["spread"], point["ability_spread"]
+    precision = centring.log_odds_precision
     found = float(table["lp__"].iloc[0])
     found -= float(log_expit(sampled["free_spread"] / centring.spread_scale).sum())
-    if jacobian:  # of logarithms of spreads, and of scores
-        return found + float(np.log(point["spread"]).sum())
-    variance = 1 + point["spread"][:, None] ** 2 * centring.log_odds_precision
-    return found + 0.5 * float(np.log(variance).sum())
+    found -= float(log_expit(sampled["free_ability_spread"] / centring.ability_scale))
+    found += 0.5 * float(np.log1p(spread[:, None] ** 2 * precision).sum())
+    found += 0.5 * float(np.log1p(of_ability**2 * centring.level_precision).sum())
+    if not jacobian:
+        return found
+    # By logarithms of spreads; what is a rater's own has a normal approximation, integrated out.
+    between = np.diag(spread**2) + of_ability**2
+    ratios = np.eye(len(spread)) + precision.T[..., None] * between
+    narrowed = float(np.linalg.slogdet(ratios)[1].sum())
+    return found + float(np.log(spread).sum() + np.log(of_ability)) - 0.5 * narrowed
 
 
 def plain_density(
@@ -383,15 +382,24 @@ def plain_density(
             effect = point["effect"][:, ratings.rater[row]]
             log_odds = np.zeros((3, 3))
             log_odds[OFF_DIAGONAL] = point["location"] + point["spread"] * effect
+            log_odds[OFF_DIAGONAL] -= point["ability_spread"] * point["ability"][ratings.rater[row]]
             by_truth *= softmax(log_odds, axis=1)[:, ratings.category[row]]
         total += math.log(by_truth.sum() if gold < 0 else by_truth[gold])
-    scale, df = model.prior_spread.scale, getattr(model.prior_spread, "df", None)
-    spread_prior = halfnorm(scale=scale) if df is None else t(df, scale=scale)
+    of_spread, of_ability = map(half_t, (model.prior_spread, model.prior_ability_spread))
     mean = model.prior_location.mean - math.log(2)
     return float(
         total
         + dirichlet(model.prior_prevalence.of(3)).logpdf(point["prevalence"])
         + norm(mean, model.prior_location.sd).logpdf(point["location"]).sum()
-        + spread_prior.logpdf(point["spread"]).sum()
+        + of_spread.logpdf(point["spread"]).sum()
+        + of_ability.logpdf(point["ability_spread"])
+        + norm().logpdf(point["ability"]).sum()
         + norm().logpdf(point["effect"]).sum()
     )
+
+
+def half_t(prior: rb.HalfNormal | rb.HalfStudentT) -> Any:
+    """The distribution of a prior, up to a constant."""
+    if isinstance(prior, rb.HalfNormal):
+        return halfnorm(scale=prior.scale)
+    return t(prior.df, scale=prior.scale)

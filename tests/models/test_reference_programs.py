@@ -124,12 +124,15 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
     packaged, plain = [], []
     for _ in range(POINTS):
         spread = rng.uniform(0.2, 2, 6)
-        effects = {"spread": spread, "effect": rng.normal(size=(6, RATERS))}
+        effects: dict[str, Any] = {"spread": spread, "effect": rng.normal(size=(6, RATERS))}
+        effects |= {"ability_spread": rng.uniform(0.2, 2), "ability": rng.normal(size=RATERS)}
         point = {"prevalence": simplex(rng), "location": rng.normal(-1, 1, 6), **effects}
         sampled = model.for_program(point, centring)
-        variance = 1 + spread[:, None] ** 2 * centring.log_odds_precision
         slopes = log_expit(sampled["free_spread"] / centring.spread_scale).sum()
-        slopes -= 0.5 * np.log(variance).sum()
+        slopes += log_expit(sampled["free_ability_spread"] / centring.ability_scale)
+        of_levels = effects["ability_spread"] ** 2 * centring.level_precision
+        for ratio in (spread[:, None] ** 2 * centring.log_odds_precision, of_levels):
+            slopes -= 0.5 * np.log1p(ratio).sum()
         packaged.append(density(stan.folder() / name, data, sampled) - slopes)
         plain.append(density(compiled(name), plain_data(ratings, data), point))
 

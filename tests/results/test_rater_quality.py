@@ -84,7 +84,7 @@ UPPER = 1.645  # standard scores of an interval of 90%
 def test_a_new_rater_of_a_hierarchy_has_log_odds_from_their_distribution() -> None:
     ratings = rated("nyyy", "nnny", categories="ny")
     drawn = {"prevalence": [0.5, 0.5], "location": [-2, -1], "spread": [0.8, 1.5]}
-    drawn |= {"effect": np.zeros((2, 2))}
+    drawn |= {"effect": np.zeros((2, 2)), "ability_spread": 0.0, "ability": np.zeros(2)}
     fit = made_of(rb.HierarchicalDawidSkene(), ratings, **{k: same(x) for k, x in drawn.items()})
 
     table = fit.new_rater()

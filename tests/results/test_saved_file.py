@@ -15,6 +15,7 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.models.saved_classes import saved_classes
 from reliabayes.partitions import in_memory
 from reliabayes.results import storage
@@ -54,6 +55,14 @@ def test_a_file_of_an_older_version_is_loaded(fit: rb.Fit) -> None:
     assert isinstance(fit.model, rb.TAP)
     assert len(fit.ratings) == (table["item"] <= 6).sum()
     assert fit.posterior.sizes["draw"] == fit.settings.draws == 5
+
+
+def test_a_record_of_another_form_is_refused_with_what_it_lacks() -> None:
+    centring = LogOddsCentring(*([np.zeros(1)] * 6))
+    packed = storage.pack_arrays(centring).drop_vars(["level_mean", "ability_scale"])
+
+    with pytest.raises(ValueError, match="another version, without level_mean, ability_scale"):
+        storage.unpack_arrays(packed, saved_classes())
 
 
 def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:

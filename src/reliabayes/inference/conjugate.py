@@ -126,8 +126,9 @@ def _packed(parts: Iterable[Array]) -> Array:
 class Hierarchy:
     """Rows of confusion matrices with log odds that resemble one another.
 
-    Parameters are called ``location``, ``spread`` (E,) and ``effect`` (E, R). The rows (R, K, K)
-    follow from them, and have the positions after those of all parameters.
+    Parameters are called ``location``, ``spread`` (E,), ``effect`` (E, R), ``ability_spread`` and
+    ``ability`` (R,). The rows (R, K, K) follow from them, and have the positions after those of all
+    parameters.
 
     Attributes
     ----------
@@ -137,12 +138,15 @@ class Hierarchy:
         Mean and sd of the normal prior of locations.
     spread : array of shape (2,)
         Degrees of freedom and scale of the half t prior of spreads.
+    ability_spread : array of shape (2,)
+        The same of the standard deviation of what all errors of a rater share.
     """
 
     n_raters: int
     n_categories: int
     location: Array
     spread: Array
+    ability_spread: Array
 
     @property
     def n_log_odds(self) -> int:

@@ -221,18 +221,21 @@ class _Run:
 
 
 class _Hierarchy(ctypes.Structure):
-    """The structure ``Hierarchy`` of stan/cpp/gibbs/hierarchy.hpp."""
+    """The structure ``Hierarchy`` of stan/cpp/gibbs/hierarchy_data.hpp."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("raters", "categories")),
-        *((name, ctypes.c_int64) for name in ("location", "spread", "effect", "rows")),
+        *((name, ctypes.c_int64) for name in ("location", "spread", "effect")),
+        *((name, ctypes.c_int64) for name in ("ability_spread", "ability", "rows")),
         *((name, ctypes.c_double) for name in ("location_mean", "location_sd")),
         *((name, ctypes.c_double) for name in ("spread_df", "spread_scale")),
+        *((name, ctypes.c_double) for name in ("ability_df", "ability_scale")),
     )
 
     @classmethod
     def of(cls, own: Hierarchy, layout: ParameterLayout) -> _Hierarchy:
-        at = [int(layout.at[name].flat[0]) for name in ("location", "spread", "effect")]
+        names = "location", "spread", "effect", "ability_spread", "ability"
+        at = [int(layout.at[name].flat[0]) for name in names]
         return cls(
             own.n_raters,
             own.n_categories,
@@ -240,6 +243,7 @@ class _Hierarchy(ctypes.Structure):
             int(own.rows(layout).flat[0]),
             *own.location.tolist(),
             *own.spread.tolist(),
+            *own.ability_spread.tolist(),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
@@ -17,6 +18,7 @@ SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nea
 LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
 ROUNDING = 1e-13  # of a log density, relative
 LARGEST = 500.0  # log odds whose sums of odds do not overflow
+MINORISED = 3  # steps that improve standard deviations
 ENOUGH = 1e-3  # nats that a Newton step gains at most if another one is left to the next M step
 
 
@@ -31,7 +33,9 @@ class LogOddsProblem:
     total : array of shape (R, K)
         Expected ratings by true category.
     precision : array of shape (K, K - 1)
-        Of a rater's log odds around their location.
+        Of a rater's log odds around their location, moved by the rater's level.
+    level : array of shape (R, 1, 1)
+        What all log odds of a rater share.
     prior : array of shape (2,)
         Mean and sd of the locations.
     """
@@ -39,13 +43,14 @@ class LogOddsProblem:
     wrong: Array
     total: Array
     precision: Array
+    level: Array
     prior: Array
 
     def value(self, location: Array, log_odds: Array) -> Array:
         """Log density (K,) by true category, up to constants."""
         normaliser = log_total(log_odds)
         likely = (self.wrong * log_odds).sum(axis=-1) - self.total * normaliser
-        shrunk = self.precision * (log_odds - location) ** 2
+        shrunk = self.precision * (log_odds - self.level - location) ** 2
         of_location = log_normal(location, *self.prior).sum(axis=-1)
         return np.asarray(likely.sum(axis=0) - 0.5 * shrunk.sum(axis=(0, 2)) + of_location)
 
@@ -67,7 +72,7 @@ class LogOddsProblem:
             along = weight * (direction * x).sum(axis=-1)
             return np.asarray(x / diagonal + direction * along[..., None])
 
-        away = self.precision * (log_odds - location)
+        away = self.precision * (log_odds - self.level - location)
         alone = solve(self.wrong - expected - away)
         slope = away.sum(axis=0) - (location - mean) / sd**2 + (self.precision * alone).sum(axis=0)
         root = np.sqrt(weight)[..., None] * self.precision * direction
@@ -109,7 +114,12 @@ def newton_steps(
 def log_odds_at(point: Point) -> Array:
     """Log odds (..., R, E) of the errors of each rater."""
     by_error = point["location"][..., None] + point["spread"][..., None] * point["effect"]
-    return np.asarray(np.moveaxis(by_error, -1, -2))
+    return np.asarray(np.moveaxis(by_error + levels_at(point)[..., None, :], -1, -2))
+
+
+def levels_at(point: Point) -> Array:
+    """What all log odds (..., R) of each rater share: the less, the more able."""
+    return np.asarray(-np.asarray(point["ability_spread"])[..., None] * point["ability"])
 
 
 def log_total(log_odds: Array) -> Array:
@@ -158,21 +168,81 @@ def own_log_odds(log_odds: Array, counts: Array) -> tuple[Array, Array]:
     return log_odds + step, precision
 
 
-def improved_spread(
-    spread: Array, squares: Array, precision: Array, prior: Array, steps: int = 3
-) -> Array:
-    """Improved spreads (E,), given the sums of squares of log odds around their locations.
+class Between(NamedTuple):
+    """How much raters differ in each error, and in what all errors of a rater share.
 
-    Convex terms in the variance are replaced by their tangents, which bound them from below; the
-    maximum of what remains has a closed form (minorise-maximise).
+    Attributes
+    ----------
+    spread : array of shape (E,)
+        Standard deviations of log odds of raters with the same level.
+    ability_spread : array of shape ()
+        Standard deviation of levels.
     """
+
+    spread: Array
+    ability_spread: Array
+
+    def shared_level(self, away: Array) -> Array:
+        """The most likely level (R,) of raters whose log odds (E, R) are so far from the mean."""
+        precision = self.spread[:, None] ** -2
+        total = precision.sum() + self.ability_spread**-2
+        return np.asarray((precision * away).sum(axis=0) / total)
+
+    def parted(self, away: Array) -> dict[str, Array]:
+        """These parameters, with abilities and effects of raters by their log odds (E, R)."""
+        level = self.shared_level(away)
+        return {
+            "spread": self.spread,
+            "ability_spread": self.ability_spread,
+            "ability": -level / self.ability_spread,
+            "effect": (away - level) / self.spread[:, None],
+        }
+
+    def log_ratio(self, precision: Array) -> float:
+        """Log of how much narrower ratings of such precision (E, R) make all that is theirs."""
+        ratio, own = self._of_ratings(precision)
+        return float(np.log(ratio).sum() + np.log1p(self.ability_spread**2 * own).sum())
+
+    def own_level(self, away: Array, precision: Array) -> tuple[Array, Array]:
+        """Level (R,) that ratings alone say each rater has, and its precision.
+
+        They say log odds with a precision (E, R), so far from their locations.
+        """
+        weight = precision / self._of_ratings(precision)[0]
+        total = weight.sum(axis=0)
+        sums = (weight * away).sum(axis=0)
+        return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0), total
+
+    def improved(
+        self, squares: Array, of_levels: float, precision: Array, priors: tuple[Array, Array]
+    ) -> Between:
+        """Of higher density, given sums of squares of log odds around levels (E,), and of levels.
+
+        Convex terms in variances are replaced by their tangents, which bound them from below; the
+        maximum of what remains has a closed form (minorise-maximise).
+        """
+        found = self
+        for _ in range(MINORISED):
+            ratio, own = found._of_ratings(precision)
+            weight = precision / ratio
+            shrunk = 1 + found.ability_spread**2 * own
+            shared = found.ability_spread**2 * weight**2 / shrunk
+            found = Between(
+                _improved(found.spread, squares, (weight - shared).sum(axis=1), priors[0]),
+                _improved(found.ability_spread, of_levels, (own / shrunk).sum(), priors[1]),
+            )
+        return found
+
+    def _of_ratings(self, precision: Array) -> tuple[Array, Array]:
+        """Variance of each log odds over that given the ratings, and precision (R,) of levels."""
+        ratio = 1 + self.spread[:, None] ** 2 * precision
+        return ratio, (precision / ratio).sum(axis=0)
+
+
+def _improved(sd: Array, squares: Any, slope: Any, prior: Array) -> Array:
     df, scale = prior
-    variance = spread**2
-    for _ in range(steps):
-        of_effects = (precision / (1 + variance[:, None] * precision)).sum(axis=1)
-        falling = of_effects + (1 + 1 / df) / (scale**2 + variance / df)
-        variance = (1 + np.sqrt(1 + 4 * squares * falling)) / (2 * falling)
-    return np.asarray(np.sqrt(variance))
+    falling = slope + (1 + 1 / df) / (scale**2 + sd**2 / df)
+    return np.asarray(np.sqrt((1 + np.sqrt(1 + 4 * squares * falling)) / (2 * falling)))
 
 
 def spread_weights(squares: Array, precision: Array, prior: Array) -> Array:
@@ -205,11 +275,18 @@ def weighted_sd(values: Array, weight: Array) -> Array:
 
 
 def shared_log_odds(confusion: Array) -> dict[str, Array]:
-    """Location and spread (E,) of raters' log odds, and effects (E, R), of matrices (R, K, K)."""
+    """Parameters of a hierarchy of raters' log odds, by moments of their matrices (R, K, K)."""
     log = np.log(confusion)
-    own = errors_of(log - np.diagonal(log, axis1=-2, axis2=-1)[..., None])
-    location, spread = own.mean(axis=0), np.maximum(own.std(axis=0), LEAST_SPREAD)
-    return {"location": location, "spread": spread, "effect": ((own - location) / spread).T}
+    own = errors_of(log - np.diagonal(log, axis1=-2, axis2=-1)[..., None]).T
+    location = own.mean(axis=1, keepdims=True)
+    away = own - location
+    variance, of_mean = (away**2).mean(axis=1), (away.mean(axis=0) ** 2).mean()
+    n = len(own)
+    shared = max((n * of_mean - variance.mean()) / (n - 1), LEAST_SPREAD**2)
+    between = Between(
+        np.sqrt(np.maximum(variance - shared, LEAST_SPREAD**2)), np.asarray(math.sqrt(shared))
+    )
+    return {"location": location[:, 0], **between.parted(away)}
 
 
 def information(counts: Array, variance: Array, share: Array) -> float:

@@ -26,19 +26,21 @@ from reliabayes.sampling.thresholds import POPULATION
 class HierarchicalDawidSkene(CategoryModel[Precision]):
     r"""True categories of items, and confusion matrices of raters who resemble one another.
 
-    .. math:: \log(\pi_{jhk} / \pi_{jhh}) = \mu_{hk} + \sigma_{hk}\, z_{jhk},
-        \quad z_{jhk} \sim N(0, 1), \quad k \ne h
+    .. math:: \log(\pi_{jhk} / \pi_{jhh}) = \mu_{hk} - s\, a_j + \sigma_{hk}\, z_{jhk},
+        \quad a_j, z_{jhk} \sim N(0, 1), \quad k \ne h
 
     with the confusion matrices pi of raters j, whose rows are true categories. Dawid-Skene
     estimates each matrix by itself; here the estimate for a rater with few ratings also uses those
-    of the other raters (partial pooling). An error is a true category h with a wrong one k.
-    `Fit.new_rater` has the accuracy of another rater.
+    of the other raters (partial pooling), and what a rater gets wrong of one true category says
+    something about the others: all errors share the rater's ability a. An error is a true category
+    h with a wrong one k. `Fit.new_rater` has the accuracy of another rater.
 
     Quantities: ``prevalence`` (K,); ``typical_confusion`` (K, K), of a rater whose log odds are the
-    mean ones, ``location``, and ``spread``, the standard deviation of log odds between raters, both
-    by error (K (K - 1),); of each rater ``confusion`` (K, K), ``accuracy`` and ``random_share`` in
-    [0, 1], ``informativeness`` in bits; ``log_likelihood`` in nats and ``bits_per_rating``, with
-    true categories marginalised.
+    mean ones, ``location``, and ``spread``, the standard deviation of log odds between raters of
+    one ability, both by error (K (K - 1),); ``ability_spread``, the standard deviation s of what
+    all errors share; of each rater ``ability``, a standard score that is higher with fewer errors,
+    ``confusion`` (K, K), ``accuracy`` and ``random_share`` in [0, 1], ``informativeness`` in bits;
+    ``log_likelihood`` in nats and ``bits_per_rating``, with true categories marginalised.
 
     Parameters
     ----------
@@ -51,13 +53,16 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
         names the true categories, so its sd must be finite.
     prior_spread : HalfNormal or HalfStudentT
         Prior of the spread of each error.
+    prior_ability_spread : HalfNormal or HalfStudentT
+        Prior of the standard deviation of abilities, in log odds. A tiny scale, such as
+        ``HalfNormal(1e-3)``, makes errors of different true categories independent.
     prior_misleading : Beta, optional
         Of the probability that an item misleads its raters; by default none does.
 
     Notes
     -----
     The reference of the log odds is the right category, not the last one as published, so that the
-    prior treats all categories alike. `em` maximises the posterior density of location and spread
+    prior treats all categories alike. `em` maximises the posterior density of location and spreads
     whether priors are asked for or not, because only these priors make raters resemble one another;
     effects of raters are at their mode, with their uncertainty by a Laplace approximation.
 
@@ -73,12 +78,15 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
         "typical_confusion",
         "location",
         "spread",
+        "ability_spread",
+        "ability",
         *CONFUSION_QUANTITIES,
     )
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_location: Normal = Normal(-2.0, 1.0)
     prior_spread: HalfNormal | HalfStudentT = HalfNormal(1.0)
+    prior_ability_spread: HalfNormal | HalfStudentT = HalfNormal(1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,6 +118,8 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
             PREVALENCE,
             Parameter("location", "real", ("error",)),
             Parameter("spread", "positive", ("error",)),
+            Parameter("ability_spread", "positive"),
+            Parameter("ability", "real", ("rater",)),
             Parameter("effect", "real", ("error", "rater")),
             *self.shared_parameters,
         )
@@ -121,4 +131,5 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
             "prevalence": self.prior_prevalence.of(n_categories),
             "location": np.array([mean - math.log(n_categories - 1), sd]),
             "spread": self.prior_spread.stan,
+            "ability_spread": self.prior_ability_spread.stan,
         }

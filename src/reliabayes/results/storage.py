@@ -235,7 +235,11 @@ def pack_arrays(record: Any) -> xr.Dataset:
 def unpack_arrays(packed: xr.Dataset, known: Mapping[str, type], trust: bool = False) -> Any:
     """The dataclass that `pack_arrays` packed."""
     arrays = {str(name): variable.values for name, variable in packed.variables.items()}
-    return named_class(packed.attrs["class"], known, trust)(**arrays)
+    found = named_class(packed.attrs["class"], known, trust)
+    needed = [each.name for each in fields(found) if each.default is each.default_factory]
+    if missing := [name for name in needed if name not in arrays]:
+        raise ValueError(f"its form is that of another version, without {', '.join(missing)}")
+    return found(**arrays)
 
 
 def pack_fields(record: Any) -> dict[str, Any]:

@@ -6,16 +6,17 @@
 
 namespace reliabayes::em {
 
-// The log density of raters' log odds of errors around common locations, given expected ratings: one for each true
-// category h.
+// The log density of raters' log odds of errors around common locations and raters' levels, given expected ratings:
+// one for each true category h.
 class Rows {
  public:
-  Rows(const Hierarchy& own, const double* ratings, const double* spreads)
+  Rows(const Hierarchy& own, const double* ratings, const double* x)
       : own_(own), n_(own.wrong()), width_(width_of(own)), wrong_(own.errors() * width_),
-        total_(own.categories * width_), precision_(own.errors()), alone_(width_ * n_ / lanes),
+        total_(own.categories * width_), level_(width_), precision_(own.errors()), alone_(width_ * n_ / lanes),
         direction_(width_ * n_ / lanes), diagonal_(width_ * n_ / lanes), weight_(width_ / lanes), of_four_(n_),
         curvature_(n_ * n_), slope_(n_) {
-    for (Count e = 0; e < own.errors(); ++e) precision_[e] = 1 / squared(spreads[e]);
+    for (Count e = 0; e < own.errors(); ++e) precision_[e] = 1 / squared(own.spreads(x)[e]);
+    for (Count j = 0; j < own.raters; ++j) level_[j] = own.level(x, j);
     for (Count k = 0; k < own.categories; ++k)
       for (Count j = 0; j < own.raters; ++j)
         for (Count h = 0; h < own.categories; ++h) {
@@ -37,7 +38,7 @@ class Rows {
       for (Count k = 0; k < n_; ++k) {
         const Count at = k * width_ + j;
         const Lanes own = of_four_[k].lanes = read(log_odds + at) + size * read(of_log_odds + at);
-        const Lanes away = own - (location[k] + size * of_location[k]);
+        const Lanes away = own - read(&level_[j]) - (location[k] + size * of_location[k]);
         found += read(wrong + at) * own - 0.5 * precision[k] * away * away;
       }
       found -= read(total + j) * log_total(to_odds(of_four_.data(), n_));
@@ -59,7 +60,7 @@ class Rows {
       Lanes right = odds.right * each;
       for (Count k = 0; k < n_; ++k) {
         const Lanes share = of_four_[k].lanes * each, expected = ratings * share;
-        const Lanes away = precision[k] * (read(log_odds + k * width_ + j) - location[k]);
+        const Lanes away = precision[k] * (read(log_odds + k * width_ + j) - read(&level_[j]) - location[k]);
         diagonal[k].lanes = expected + precision[k];
         direction[k].lanes = share / diagonal[k].lanes;
         right += precision[k] * direction[k].lanes;
@@ -122,6 +123,7 @@ class Rows {
   const Hierarchy& own_;
   const Count n_, width_;
   std::vector<double> wrong_, total_;  // by error or true category, and rater
+  std::vector<double> level_;          // by rater: what all log odds share
   std::vector<double> precision_;      // of each error
   std::vector<Aligned> alone_, direction_, diagonal_, weight_, of_four_, curvature_, slope_;  // of four raters
 };

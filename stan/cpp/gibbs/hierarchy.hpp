@@ -1,17 +1,18 @@
 // Gibbs sampling of rows of confusion matrices whose log odds come from a population of raters,
 //
-//     log(row[j, h, k] / row[j, h, h]) = location[e] + spread[e] effect[e, j],  effect ~ normal(0, 1),
+//     log(row[j, h, k] / row[j, h, h]) = location[e] + level[j] + spread[e] effect[e, j],  effect ~ normal(0, 1),
 //
-// where error e is true category h with wrong category k. Given the numbers of ratings, each log odds has the
-// density of a binomial logit with a normal prior. Effects move by Metropolis steps, whose proposals come from a
-// normal approximation, and now and then by slice sampling. Each location and spread is drawn up to three times, and
-// what stays fixed differs: the log odds, which is best where ratings say much of each rater; the effects, which is
-// best where they say little (Yu & Meng 2011); and scores that are nearly independent of both where raters differ in
-// how much is said of them (Papaspiliopoulos et al. 2007).
+// where error e is true category h with wrong category k, and levels follow from abilities (abilities.hpp). Given
+// levels and the numbers of ratings, each log odds has the density of a binomial logit with a normal prior. Effects
+// move by Metropolis steps, whose proposals come from a normal approximation, and now and then by slice sampling. Each
+// location and spread is drawn up to three times, and what stays fixed differs: the log odds, which is best where
+// ratings say much of each rater; the effects, which is best where they say little (Yu & Meng 2011); and scores that
+// are nearly independent of both where raters differ in how much is said of them (Papaspiliopoulos et al. 2007).
 //
 // Neal (2003), https://doi.org/10.1214/aos/1056562461; Yu & Meng, https://doi.org/10.1198/jcgs.2011.203main;
 // Papaspiliopoulos, Roberts & Sköld, https://doi.org/10.1214/088342307000000014.
 #pragma once
+#include "abilities.hpp"
 #include "raters.hpp"
 #include "slice.hpp"
 #include "sums.hpp"
@@ -23,33 +24,20 @@
 
 namespace reliabayes {
 
-// Sizes, positions of first numbers in x, and priors; src/reliabayes/inference/conjugate.py has the same.
-struct Hierarchy {
-  Count raters, categories;
-  Count location, spread;  // by error
-  Count effect;            // by error and rater
-  Count rows;              // by rater, true category and category
-  double location_mean, location_sd;
-  double spread_df, spread_scale;  // of half t priors; infinite degrees of freedom make them half normal
-};
-
 class Rows {
  public:
   Rows(const Hierarchy& own, const Philox& philox)
-      : own_(own), philox_(philox), raters_(own.raters),
-        odds_(own.raters * own.categories * (own.categories - 1)) {
-    const double df = own.spread_df;
-    log_peak_ = std::isinf(df) ? -0.5 * std::log(2 * M_PI)
-                               : std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - 0.5 * std::log(df * M_PI);
-  }
+      : own_(own), philox_(philox), raters_(own.raters), abilities_(own), level_(own.raters),
+        odds_(own.raters * errors()) {}
 
-  // Rows of the locations, spreads and effects in x.
+  // Rows of the locations, spreads, abilities and effects in x.
   void tabulate(double* x) {
-    find_odds(x, 0, own_.categories * (own_.categories - 1));
+    for (Count j = 0; j < own_.raters; ++j) level_[j] = -x[own_.ability_spread] * x[own_.ability + j];
+    find_odds(x, 0, errors());
     fill_rows(x);
   }
 
-  // Draw locations, spreads, effects and rows, given ratings by rater, true category and category.
+  // Draw locations, spreads, effects, abilities and rows, given ratings by rater, true category and category.
   void draw(const double* ratings, double* x, std::uint32_t sweep, std::uint32_t purpose) {
     for (Count h = 0; h < own_.categories; ++h) {
       read_raters(ratings, h);
@@ -59,16 +47,21 @@ class Rows {
           draw_error(ratings, h, k, x, sweep, stream);
         }
     }
-    fill_rows(x);
+    WideStream stream(philox_, errors(), sweep, purpose);
+    abilities_.draw(ratings, odds_.data(), x, sweep, stream);
+    tabulate(x);
   }
 
-  // Log density of locations, logs of spreads and effects; the constant is that of the Stan program.
+  // Log density of locations, logs of spreads, effects and abilities; the constant is that of the Stan program.
   double log_prior(const double* x) const {
-    const Count errors = own_.categories * (own_.categories - 1);
-    double total = errors * (std::log(2 / own_.spread_scale) + log_peak_);
-    total += sum_of_logs(nullptr, x + own_.spread, errors);
-    for (Count e = 0; e < errors; ++e) total += of_location(x[own_.location + e]) + of_spread(x[own_.spread + e]);
-    return total - 0.5 * sum_of_squares(x + own_.effect, errors * own_.raters);
+    const double ability_spread = x[own_.ability_spread];
+    double total = errors() * log_peak_of_half_t(own_.spread_df, own_.spread_scale) +
+                   log_peak_of_half_t(own_.ability_df, own_.ability_scale);
+    total += sum_of_logs(nullptr, x + own_.spread, errors()) + std::log(ability_spread) +
+             log_half_t(ability_spread, own_.ability_df, own_.ability_scale);
+    for (Count e = 0; e < errors(); ++e) total += of_location(x[own_.location + e]) + of_spread(x[own_.spread + e]);
+    return total - 0.5 * (sum_of_squares(x + own_.effect, errors() * own_.raters) +
+                          sum_of_squares(x + own_.ability, own_.raters));
   }
 
  private:
@@ -80,6 +73,7 @@ class Rows {
   static constexpr std::uint32_t sliced = 4, scored = 2, rarer = 4;
   static constexpr Count many_raters = 100;
 
+  Count errors() const { return own_.categories * (own_.categories - 1); }
   Count error(Count truth, Count category) const {
     return truth * (own_.categories - 1) + category - (category > truth);
   }
@@ -87,11 +81,7 @@ class Rows {
     const double away = (location - own_.location_mean) / own_.location_sd;
     return -0.5 * away * away;
   }
-  double of_spread(double spread) const {
-    const double square = spread * spread / (own_.spread_scale * own_.spread_scale);
-    if (std::isinf(own_.spread_df)) return -0.5 * square;
-    return -0.5 * (own_.spread_df + 1) * std::log1p(square / own_.spread_df);
-  }
+  double of_spread(double spread) const { return log_half_t(spread, own_.spread_df, own_.spread_scale); }
 
   // Who has ratings of items of a true category, and after them who has none.
   void read_raters(const double* ratings, Count h) {
@@ -105,6 +95,7 @@ class Rows {
         continue;
       }
       raters_.number[found] = j;
+      raters_.level[found] = level_[j];
       raters_.total[found++] = total;
     }
     raters_.resize(found);
@@ -225,15 +216,16 @@ class Rows {
 
   void find_odds(const double* x, Count first, Count errors) {
     const Count at = first * own_.raters;
-    odds_of(x + own_.effect + at, own_.raters, errors, x + own_.location + first, x + own_.spread + first,
-            odds_.data() + at);
+    odds_of(x + own_.effect + at, level_.data(), own_.raters, errors, x + own_.location + first,
+            x + own_.spread + first, odds_.data() + at);
   }
 
   const Hierarchy& own_;
   const Philox& philox_;
-  Raters raters_;             // who rated items of one true category
-  std::vector<double> odds_;  // by error and rater
-  double log_peak_;           // of the density of the t distribution with these degrees of freedom
+  Raters raters_;              // who rated items of one true category
+  Abilities abilities_;
+  std::vector<double> level_;  // by rater
+  std::vector<double> odds_;   // by error and rater
 };
 
 }  // namespace reliabayes

@@ -12,19 +12,20 @@ struct Raters {
   Count size = 0, padded = 0;
   std::vector<Count> number;                 // of those with ratings, then of all others
   std::vector<double> total, wrong;          // ratings
-  std::vector<double> others;                // odds of all other ratings against the right one, and their log
+  std::vector<double> level;                 // of the log odds of all errors
+  std::vector<double> others;                // odds of other ratings against the right one; their log, less level
   std::vector<double> log_odds, precision;   // of a normal approximation of the likelihood
   std::vector<double> effect, score;         // after the padding, effects have room for all others
 
   explicit Raters(Count most) : number(most) {
-    for (auto* each : {&total, &wrong, &others, &log_odds, &precision, &effect, &score})
+    for (auto* each : {&total, &wrong, &level, &others, &log_odds, &precision, &effect, &score})
       each->resize(most + lanes);
   }
   void resize(Count n) {
     size = n;
     padded = in_whole_lanes(n);
     for (Count i = n; i < padded; ++i) {
-      total[i] = wrong[i] = precision[i] = effect[i] = score[i] = 0;
+      total[i] = wrong[i] = level[i] = precision[i] = effect[i] = score[i] = 0;
       others[i] = 1;
     }
   }
@@ -41,11 +42,11 @@ WIDEST static void draw_normal(double* x, Count size, WideStream& stream) {
   }
 }
 // By error and rater; few raters share a register with those of the next error.
-WIDEST static void odds_of(const double* effect, Count raters, Count errors, const double* location,
-                           const double* spread, double* odds) {
+WIDEST static void odds_of(const double* effect, const double* level, Count raters, Count errors,
+                           const double* location, const double* spread, double* odds) {
   const Count size = errors * raters;
   for (Count e = 0, i = 0; e < errors; ++e)
-    for (Count j = 0; j < raters; ++j, ++i) odds[i] = location[e] + spread[e] * effect[i];
+    for (Count j = 0; j < raters; ++j, ++i) odds[i] = location[e] + level[j] + spread[e] * effect[i];
   for (Count i = 0; i < size; i += lanes)
     write_some(exponential(larger(smaller(read_some(odds + i, size - i), 500), -700)), odds + i, size - i);
 }
@@ -54,12 +55,12 @@ constexpr double pseudo = 2;  // ratings that those of all raters count as, in w
 
 // A normal likelihood with the slope and the curvature of that of the ratings, where the error has a probability
 // between that of the rater's ratings and that of all. It depends on nothing that is drawn next. The odds of others
-// become their logs.
+// become their logs, less the level.
 WIDEST static void approximate(Raters& raters, double common) {
   for (Count i = 0; i < raters.padded; i += lanes) {
     const Lanes total = read(&raters.total[i]), wrong = read(&raters.wrong[i]);
     const Lanes p = (wrong + pseudo * common) / (total + pseudo), precision = total * p * (1 - p);
-    const Lanes others = logarithm(read(&raters.others[i]));
+    const Lanes others = logarithm(read(&raters.others[i])) - read(&raters.level[i]);
     const Lanes step = chosen(Bits(total > 0), (wrong - total * p) / precision, all(0));
     write(others, &raters.others[i]);
     write(precision, &raters.precision[i]);

@@ -25,7 +25,10 @@ from reliabayes.likelihoods.item_mixture import Expected
 REAL = -np.inf, np.inf
 SHARE = 0.0, 1.0
 POSITIVE = np.nextafter(0, 1), np.inf
-OF_HIERARCHY = {"prevalence": SHARE, "location": REAL, "spread": POSITIVE, "effect": REAL}
+OF_HIERARCHY = {
+    **{"prevalence": SHARE, "location": REAL, "spread": POSITIVE},
+    **{"ability_spread": POSITIVE, "ability": REAL, "effect": REAL},
+}
 OF_LATENT_TAP = {
     **{"prevalence": SHARE, "mean_p": SHARE, "mean_alpha": REAL, "sd_delta": POSITIVE},
     **{"alpha": REAL, "p": SHARE},
@@ -59,6 +62,7 @@ def compiled_hierarchy(
         problem.own.precision,
         *problem.priors["location"].tolist(),
         *problem.priors["spread"].tolist(),
+        *problem.priors["ability_spread"].tolist(),
     )
     return steps.climb(start, max_iterations, tolerance)
 
@@ -194,6 +198,7 @@ class _HierarchyData(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("prevalence", "precision")),
         *((name, ctypes.c_double) for name in ("location_mean", "location_sd")),
         *((name, ctypes.c_double) for name in ("spread_df", "spread_scale")),
+        *((name, ctypes.c_double) for name in ("ability_df", "ability_scale")),
     )
 
 

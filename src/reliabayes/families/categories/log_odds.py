@@ -18,7 +18,7 @@ from reliabayes.families.categories.em import climbed
 from reliabayes.families.categories.gibbs import conjugate_of
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, by_rater
-from reliabayes.families.categories.similar_raters import named_by_prior, point_of_similar_raters
+from reliabayes.families.categories.similar_raters import point_of_similar_raters
 from reliabayes.families.categories.starts import centred, start_around
 from reliabayes.inference.conjugate import Conjugate, Hierarchy, ParameterLayout, RatingEvents
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
@@ -26,11 +26,12 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
     LOG_SPREAD,
     SOFTNESS,
+    Between,
     LogOddsProblem,
     confusion_matrices,
     errors_of,
-    improved_spread,
     information,
+    levels_at,
     log_odds_at,
     log_probabilities,
     newton_steps,
@@ -73,10 +74,13 @@ Problem = CategoricalProblem[Precision]
 
 @dataclass(frozen=True)
 class LogOdds:
-    """Raters whose log odds of errors are normal around a location, with a spread, by error."""
+    """Raters whose log odds of errors are normal around a location, less their ability."""
 
     takes_many: ClassVar[bool] = True
-    lasting_priors: ClassVar[tuple[str, ...]] = ("location", "spread", MISLEADING.name)
+    lasting_priors: ClassVar[tuple[str, ...]] = (
+        *("location", "spread", "ability_spread"),
+        MISLEADING.name,
+    )
 
     def confusion(self, point: Point, problem: Problem) -> Array:
         """Probabilities of ratings (..., R, K, K) by true category."""
@@ -93,6 +97,8 @@ class LogOdds:
             "prevalence": rng.dirichlet(problem.priors["prevalence"]),
             "location": mean + sd * rng.standard_normal(size),
             "spread": np.array([half_t(problem.priors["spread"], rng) for _ in range(size)]),
+            "ability_spread": np.asarray(half_t(problem.priors["ability_spread"], rng)),
+            "ability": rng.standard_normal(problem.n_raters),
             "effect": rng.standard_normal((size, problem.n_raters)),
             **misleading.from_prior(problem, rng),
         }
@@ -100,7 +106,8 @@ class LogOdds:
     def conjugate(self, problem: Problem) -> Conjugate:
         """What Gibbs sampling needs: each rating is one of a row of its rater's matrix."""
         size, priors = (problem.n_raters, problem.n_categories), problem.priors
-        hierarchy = Hierarchy(*size, priors["location"], priors["spread"])
+        own = (priors[name] for name in ("location", "spread", "ability_spread"))
+        hierarchy = Hierarchy(*size, *own)
         layout = ParameterLayout.of(problem.parameters, problem.size)
         rows = hierarchy.rows(layout).transpose(1, 2, 0).reshape(problem.n_categories, -1)
         outcomes = RatingEvents(rows, (), np.zeros(problem.n_cells))
@@ -110,19 +117,19 @@ class LogOdds:
 
     def log_prior(self, point: Point, problem: Problem) -> float:
         """Log density of the priors on the unconstrained scale, up to constants."""
-        scaled = point["spread"][:, None] ** 2 * problem.own.precision
-        of_spread = (log_half_t(sd, problem.priors["spread"]) for sd in point["spread"])
+        spreads = [(sd, problem.priors["spread"]) for sd in point["spread"]]
+        spreads.append((point["ability_spread"], problem.priors["ability_spread"]))
+        of_raters = (point["effect"] ** 2).sum() + (point["ability"] ** 2).sum()
         return float(
             xlogy(problem.priors["prevalence"], point["prevalence"]).sum()
             + log_normal(point["location"], *problem.priors["location"]).sum()
-            + sum(of_spread)
-            + np.log(point["spread"]).sum()
-            - 0.5 * (point["effect"] ** 2 + np.log1p(scaled)).sum()
+            + sum(log_half_t(sd, prior) + np.log(sd) for sd, prior in spreads)
+            - 0.5 * (of_raters + _between(point).log_ratio(problem.own.precision))
             + misleading.log_prior(point, problem)
         )
 
     def maximise(self, point: Point, expected: Expected, problem: Problem) -> Point:
-        """Improve log odds and locations by Newton steps, then spreads given these."""
+        """Improve log odds and locations by Newton steps, then levels and spreads given these."""
         items = expected.items + problem.priors["prevalence"]
         counts = by_rater(expected, problem)
         shape = problem.n_categories, problem.n_categories - 1
@@ -131,23 +138,28 @@ class LogOdds:
                 wrong=errors_of(counts).reshape(-1, *shape),
                 total=counts.sum(axis=-1),
                 precision=point["spread"].reshape(shape) ** -2,
+                level=levels_at(point)[:, None, None],
                 prior=problem.priors["location"],
             ),
             point["location"].reshape(shape),
             log_odds_at(point).reshape(-1, *shape),
         )
         away = (log_odds - location).reshape(len(counts), -1).T
-        spread = improved_spread(
-            point["spread"],
-            (away**2).sum(axis=1),
+        between = _between(point)
+        level = between.shared_level(away)
+        improved = between.improved(
+            ((away - level) ** 2).sum(axis=1),
+            (level**2).sum(),
             problem.own.precision,
-            problem.priors["spread"],
+            (problem.priors["spread"], problem.priors["ability_spread"]),
         )
         return {
             "prevalence": items / items.sum(),
             "location": location.ravel(),
-            "spread": spread,
-            "effect": away / spread[:, None],
+            "spread": improved.spread,
+            "ability_spread": improved.ability_spread,
+            "ability": -level / improved.ability_spread,
+            "effect": (away - level) / improved.spread[:, None],
             **misleading.most_likely(expected, problem),
         }
 
@@ -156,23 +168,25 @@ class LogOdds:
         counts = by_rater(expected, problem)
         own, precision = (x.T for x in own_log_odds(log_odds_at(point), counts))
         spread = point["spread"][:, None]
-        weight = _spread_weights(point, own, precision, problem)
+        of_spreads, of_ability = _spread_weights(point, own, precision, problem)
         ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
+        of_all = ratio + point["ability_spread"] ** 2 * precision
         return {
             "prevalence": PREVALENCE.unconstrained_sd(
                 expected.items + problem.priors["prevalence"]
             ),
-            "location": (problem.priors["location"][1] ** -2 + (precision / ratio).sum(axis=1))
+            "location": (problem.priors["location"][1] ** -2 + (precision / of_all).sum(axis=1))
             ** -0.5,
-            "spread": weighted_sd(LOG_SPREAD[:, None], weight),  # of its log
+            "spread": weighted_sd(LOG_SPREAD[:, None], of_spreads),  # of its log
+            "ability_spread": weighted_sd(LOG_SPREAD[:, None], of_ability)[0],
+            "ability": np.ones(problem.n_raters),
             "effect": np.sqrt((1 + spread**2 * problem.own.precision) / ratio),
             **misleading.posterior_sd(expected, problem),
         }
 
     def first(self, point: Point, problem: Problem) -> Point:
         """Where EM climbs from: first roughly, with effects at their mode."""
-        rough = self._climb(point, problem, *COARSE_CLIMB).point
-        return named_by_prior(rough, self.confusion(rough, problem), problem)
+        return self._climb(point, problem, *COARSE_CLIMB).point
 
     def quick(
         self, problem: Problem, rng: np.random.Generator, max_iterations: int, tolerance: float
@@ -214,12 +228,16 @@ class LogOdds:
         counts, variance = self._expected_by_rater(point, problem)
         certainty = information(counts, variance, self.confusion(point, problem))
         is_poor = certainty < INFORMED.information
-        grid = inverse_softplus(np.exp(LOG_SPREAD)[:, None], centring.spread_scale)
-        of_spread = weighted_sd(grid, _spread_weights(point, *own, problem))
+        weights = _spread_weights(point, *own, problem)
+        scales = centring.spread_scale, centring.ability_scale
+        of_spread, of_ability = (
+            weighted_sd(inverse_softplus(np.exp(LOG_SPREAD)[:, None], scale), weight)
+            for scale, weight in zip(scales, weights, strict=True)
+        )
         tail = float(start.sd["spread"].max())
         return replace(
             centred(start, point, centring, problem),
-            sd={**start.sd, "spread": of_spread},
+            sd={**start.sd, "spread": of_spread, "ability_spread": of_ability[0]},
             adapt_metric=is_poor or (problem.n_raters >= LARGE_CROWD and tail > INFORMED.tail),
             target_acceptance=INFORMED.acceptance if is_poor else USUAL_STEPS.acceptance,
         )
@@ -227,9 +245,12 @@ class LogOdds:
     def centring_at(self, point: Point, problem: Problem) -> LogOddsCentring:
         """Each rater's log odds by their own ratings, with the states expected at a point."""
         mean, precision = self._own_log_odds(point, problem)
-        weight = _spread_weights(point, mean, precision, problem)
-        scale = SOFTNESS * np.sqrt(np.exp(2 * LOG_SPREAD) @ weight)
-        return LogOddsCentring(mean, precision, scale)
+        own_level = _between(point).own_level(mean - point["location"][:, None], precision)
+        of_spreads, of_ability = (
+            SOFTNESS * np.sqrt(np.exp(2 * LOG_SPREAD) @ weight)
+            for weight in _spread_weights(point, mean, precision, problem)
+        )
+        return LogOddsCentring(mean, precision, of_spreads, *own_level, of_ability[0])
 
     def _expected_by_rater(self, point: Point, problem: Problem) -> tuple[Array, Array]:
         """Expected ratings (R, K, K) of each rater, and the variance of their states."""
@@ -256,12 +277,27 @@ class LogOdds:
     def new_rater(
         self, posterior: Posterior[Any], covariates: Array, rng: np.random.Generator
     ) -> tuple[CategoricalProblem, Point]:
-        """One whose log odds of errors are normal around the location, with its spread."""
-        effect = rng.standard_normal(posterior.draws["location"].shape)
-        return posterior.problem, {"effect": effect[..., None]}
+        """One whose ability and effects are drawn from the population."""
+        *shape, errors = posterior.draws["location"].shape
+        effect = rng.standard_normal((*shape, errors, 1))
+        return posterior.problem, {"effect": effect, "ability": rng.standard_normal((*shape, 1))}
 
 
-def _spread_weights(point: Point, mean: Array, precision: Array, problem: Problem) -> Array:
-    """Posterior (G, E) of spreads on a grid, given own log odds and the location of a point."""
-    squares = (mean - point["location"][:, None]) ** 2
-    return spread_weights(squares, precision, problem.priors["spread"])
+def _between(point: Point) -> Between:
+    """How much raters differ at a point."""
+    return Between(point["spread"], point["ability_spread"])
+
+
+def _spread_weights(
+    point: Point, mean: Array, precision: Array, problem: Problem
+) -> tuple[Array, Array]:
+    """Posterior (G, E) of spreads on a grid, and (G, 1) of that of abilities.
+
+    Given own log odds, location, and levels of a point, or its spreads for that of abilities.
+    """
+    away = mean - point["location"][:, None]
+    level, known = _between(point).own_level(away, precision)
+    return (
+        spread_weights((away - levels_at(point)) ** 2, precision, problem.priors["spread"]),
+        spread_weights(level[None] ** 2, known[None], problem.priors["ability_spread"]),
+    )

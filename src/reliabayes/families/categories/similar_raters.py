@@ -1,4 +1,4 @@
-"""Quick climbs for a hierarchy of confusion matrices, and names of its true categories."""
+"""Quick climbs for a hierarchy of confusion matrices."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import softmax
 
-from reliabayes.arrays import Array
 from reliabayes.families.categories import rows
 from reliabayes.families.categories.by_counts import ByCounts
 from reliabayes.families.categories.em import run_em
 from reliabayes.families.categories.family import Categories
-from reliabayes.families.categories.labels import NO_SHARE, best_assignment
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
-from reliabayes.inference.densities import log_normal
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_odds import error_matrices, shared_log_odds
 from reliabayes.likelihoods.item_mixture import Expected
@@ -35,9 +32,7 @@ def point_of_similar_raters(
     }
     similar = replace(problem, parameters=rows.ROWS, priors=priors)
     found = run_em(SIMILAR_RATERS, similar, rng, max_iterations, tolerance).point
-    prevalence, confusion = found["prevalence"], found["confusion"]
-    point = {"prevalence": prevalence, **shared_log_odds(confusion)}
-    return named_by_prior(point, confusion, problem)
+    return {"prevalence": found["prevalence"], **shared_log_odds(found["confusion"])}
 
 
 def towards_all_raters(point: Point, expected: Expected, problem: CategoricalProblem) -> Point:
@@ -72,39 +67,3 @@ SIMILAR_RATERS = Categories(
         better_step=towards_all_raters,
     )
 )
-
-
-def named_by_prior(point: Point, confusion: Array, problem: CategoricalProblem) -> Point:
-    """A point of the hierarchy with the names of true categories that its priors prefer.
-
-    Where raters are careful or careless, their log odds of errors rise and fall together. Relative
-    to a wrong category the others hardly differ, so that with two names exchanged the density of
-    the hierarchy may be higher. Names are for the priors of location and prevalence to say.
-
-    Parameters
-    ----------
-    point : Point
-        Its prevalence and parameters that do not depend on names are used.
-    confusion : array of shape (R, K, K)
-        The raters' confusion matrices there.
-    problem : CategoricalProblem
-        That of the ratings.
-
-    Returns
-    -------
-    Point
-        The same one if no other names are at least e^5 times as probable by these priors, or if
-        known answers name the categories.
-    """
-    if problem.n_gold_states > 1:
-        return point
-    tiny = np.finfo(float).tiny
-    log = np.log(np.maximum(confusion, tiny)).mean(axis=0)
-    location = log - log.T[..., None]  # by name, row that takes it, and rating
-    gain = log_normal(location, *problem.priors["location"]).sum(axis=-1)
-    gain += np.outer(problem.priors["prevalence"], np.log(np.maximum(point["prevalence"], tiny)))
-    order = best_assignment(gain)
-    if gain[np.arange(len(gain)), order].sum() - gain.trace() <= NO_SHARE:
-        return point
-    renamed = {"prevalence": point["prevalence"][order], **shared_log_odds(confusion[:, order])}
-    return {**point, **renamed}
