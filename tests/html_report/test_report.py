@@ -377,7 +377,9 @@ def test_models_that_may_reproduce_what_this_one_does_not_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_quick(monkeypatch, *DRAWN, *CHECKS)
-    ratings, _ = known(crowd("guessing", 4, 1))
+    table = crowd("guessing", 4, 1)
+    copies = table[table["rater"] < 10].assign(rater=lambda x: x["rater"] + 100)
+    ratings, _ = known(pd.concat([table, copies]))
     quick: Any = {"chains": 1, "warmup": 100, "draws": 100, "progress": False}
     fit = rb.HierarchicalDawidSkene().fit(ratings, seed=1, **quick)
 
