@@ -32,7 +32,9 @@ high where raters err together.
 - Seconds are of a processor, with crowd-kit imported before.
 
 *Votes* state the proportion of votes for a category, with the weights of
-[`rb.majority_vote`][reliabayes.majority_vote]. *Recommended* is what `rb.recommend` names. Rows
+[`rb.majority_vote`][reliabayes.majority_vote]. *Recommended* is what `rb.recommend` names. *Stated
+honestly* is `fit.items(stated="honest")`, with constants that `python -m benchmarks.statement`
+finds on the other nine sets, so that no set is stated by its own answers. Rows
 with *gold of 50* are given the category of 50 items, drawn at random, and scored on the others; no
 other row is given any. Of crowd-kit there are six aggregators of 1.4.2 with default settings.
 """

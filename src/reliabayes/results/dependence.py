@@ -102,7 +102,7 @@ def stated_table(statement: Statement, ratings: Ratings) -> pd.DataFrame:
     if known is not None:
         rows = np.flatnonzero(known >= 0)
         values[rows] = np.eye(values.shape[1])[known[rows]]
-    return pd.DataFrame(values, ratings.items, ratings.categories)
+    return pd.DataFrame(values, ratings.items, ratings.categories).rename_axis(index="item")
 
 
 def next_items(

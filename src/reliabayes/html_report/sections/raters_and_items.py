@@ -117,6 +117,12 @@ def _item_blocks(each: ReportFit) -> Iterator[Block]:
         yield picture(partial(plots.items, each.for_items, prob=each.options.prob))
     draws = each.items.attrs["draws"]
     meaning = "" if has_categories else _effects_note(each, "an item is rated")
+    if "by_model" in each.items:
+        meaning = (
+            "Labels by votes in which raters who err together count as fewer, with probabilities "
+            "that allow for errors which votes do not show; by_model is how probable the model, "
+            "which takes errors as independent, holds the same label."
+        )
     yield table(
         f"items-{each.number}", f"Items ({each.name})", each.items,
         sort_by="entropy" if has_categories else "mean", budget=each.options.budget,
