@@ -72,6 +72,7 @@ CALLS: Mapping[str, str] = {
     "bland_altman": """rb.plots.bland_altman(
     rb.agreement.limits_of_agreement(pools.subset(raters=pools.raters[:2]))
 )""",
+    "dependence": 'rb.plots.dependence(of_votes["RaterTAP"])',
     "design": "rb.plots.design(votes)",
     "compare": "rb.plots.compare(rb.compare(of_votes))",
     "check": 'rb.plots.check(of_votes["RaterTAP"].check())',

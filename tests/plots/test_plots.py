@@ -72,6 +72,7 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "bland_altman_trend": lambda of: plots.bland_altman(limits(of, trend=True)),
     "agreement": lambda of: plots.agreement(of.numbers.ratings),
     "agreement_long": lambda of: plots.agreement(rb.Ratings.from_frame(rated(20, 6, 5, LONG))),
+    "dependence": lambda of: plots.dependence(of.categories),
     "design": lambda of: plots.design(of.categories.ratings),
     "design_many": lambda of: plots.design(of.crowd.ratings),
     "compare": lambda of: plots.compare(of.comparison),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import reliabayes as rb
 from reliabayes.html_report.answers import answer
@@ -84,6 +85,17 @@ def test_next_items_are_half_at_random_and_half_doubtful(together: rb.Fit) -> No
     others = together.items(stated="honest").drop(asked.index)["probability"]
     assert doubtful.max() <= others.min()
     assert "With the true category of 20 more items, " in asked.attrs["note"]
+
+
+def test_the_picture_says_whose_votes_count_as_fewer(together: rb.Fit) -> None:
+    ax = rb.plots.dependence(together, ax=Figure().subplots())
+
+    effective = together.dependence()["effective_votes"].iloc[0]
+    title = " ".join(ax.get_title(loc="left").split())
+    assert title == f"w00 and w01 make the same errors: 2 votes of theirs count as {effective:.1f}"
+    marked = np.asarray(ax.collections[1].get_offsets())
+    assert together.crowd is not None
+    assert marked[:, 0].tolist() == [together.crowd.found.items[0]]
 
 
 def test_independent_raters_are_no_group() -> None:

@@ -17,6 +17,7 @@ from reliabayes.plots.model_comparison import compare
 from reliabayes.plots.pool_agreement import contrast, xcc
 from reliabayes.plots.predictive_checks import check
 from reliabayes.plots.rater_agreement import agreement
+from reliabayes.plots.rater_dependence import dependence
 from reliabayes.plots.rates import rates
 from reliabayes.plots.reliability import icc, variance_shares
 from reliabayes.plots.true_categories import entropies, items
@@ -30,6 +31,7 @@ __all__ = [
     "contrast",
     "d_study",
     "d_study_surface",
+    "dependence",
     "design",
     "entropies",
     "icc",
