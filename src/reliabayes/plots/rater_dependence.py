@@ -77,4 +77,5 @@ def _finding(fit: Fit) -> str:
     effective = fit.dependence()["effective_votes"].iloc[0]
     more = "" if len(groups) == 1 else f" (and {len(groups) - 1} more groups)"
     votes = f"{len(groups[0].raters)} votes of theirs count as {effective:.1f}"
+    first = first.replace("raters ", "Raters ", 1) if first.startswith("raters ") else first
     return f"{first} make the same errors: {votes}{more}"
