@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import comb
-from scipy.stats import norm
+from scipy.special import comb, ndtri
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.crowds.dependence import Dependence
@@ -99,4 +98,4 @@ def _score(members: Codes, z: Array, met: Array) -> float:
 def _limit(size: int, n_raters: int, pairs: int) -> float:
     """The z that one of all groups of a size exceeds by chance in few crowds."""
     chance = FALSE_ALARMS / pairs if size == 2 else OF_LARGER / comb(n_raters, size)
-    return float(norm.isf(chance))
+    return float(-ndtri(chance))

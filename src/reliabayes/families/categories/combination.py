@@ -246,8 +246,12 @@ def _separate(
     modes, runs, states, at = list(modes), list(runs), list(states), list(nearest)
     while len(modes) > 1:
         number = [sum(int((own == mode).sum()) for own in at) for mode in range(len(modes))]
-        least = int(np.argmin(number))
-        if number[least] >= MIXING.few:
+        stays = [(own == mode).mean() >= MIXING.stayed for mode, own in enumerate(at)]
+        left = [
+            n if n < MIXING.few and not s else np.inf for n, s in zip(number, stays, strict=True)
+        ]
+        least = int(np.argmin(left))
+        if left[least] == np.inf:
             break
         for each in (modes, runs, states):
             del each[least]
