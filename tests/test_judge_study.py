@@ -353,3 +353,8 @@ def test_systems_are_compared_within_prompts() -> None:
     assert paired["sd"] < 0.75 * apart["sd"]
     true = (table.groupby(["system", "item"])["rating"].mean() > 0.5).groupby("system").mean()
     assert paired["mean"] == pytest.approx(true["v3"] - true["v4"], abs=2 * paired["sd"])
+    ranks = [study.ranks(of="truth") for study in fits]
+    assert [found["blocks"].iloc[0] for found in ranks] == [100, 0]
+    pr_first = ranks[0].loc["v3", "pr_first"]
+    assert pr_first == pytest.approx(paired["pr_above_0"], abs=0.03)
+    assert pr_first < ranks[1].loc["v3", "pr_first"] < 0.5

@@ -16,7 +16,9 @@ from reliabayes.errors import SamplingError
 from reliabayes.families.judges.checking import agreement_in_words, judges_in_words
 from reliabayes.families.judges.conclusions import Conclusions, answerable
 from reliabayes.families.judges.identification import Identification, Of, identification
+from reliabayes.families.judges.labelling import next_items
 from reliabayes.families.judges.missing import missing_answers, warning_of_missing
+from reliabayes.families.judges.planning import plan
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items
 from reliabayes.families.judges.requirements import Requirement, Verdict
@@ -171,6 +173,95 @@ class JudgeStudy:
     def ranks(self, **options: Any) -> pd.DataFrame:
         """Ranks of groups by a rate; see `PanelResults.ranks`."""
         return self.results.ranks(**options)
+
+    def plan(
+        self,
+        width: float,
+        cost: Mapping[str, float],
+        one: Any = None,
+        other: Any = None,
+        *,
+        of: Of = "people",
+        prob: float = 0.9,
+    ) -> pd.DataFrame:
+        """Cheapest numbers of labels and of judged answers for an interval of a width.
+
+        The judges' answers explain a part of the variance of people's ratings, r^2. With n labelled
+        answers of N judged ones, an interval is about sqrt(1 - r^2 (1 - n / N)) times as wide as by
+        people alone; that it has its width now is taken into account.
+
+        Parameters
+        ----------
+        width : float
+            Width of the interval, in (0, 1).
+        cost : mapping of str to float
+            Of a label by a person, ``"human"``, and of an answer by a judge, ``"judge"``.
+        one, other : object, optional
+            Groups, by their names: of one the rate is planned for, of two the difference; by
+            default the rate of each group.
+        of : {"people", "truth"}, default "people"
+            As of `PanelResults.rates`.
+        prob : float, default 0.9
+            Probability of the interval, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            A row for each group: width now; answers ``labelled`` in all, each by as many people as
+            usual now, and how many of these are further ones; answers ``judged`` in all, and
+            further ones; ``runs`` of each judge on each answer; and the ``cost`` of all that is
+            added.
+
+        Raises
+        ------
+        ValueError
+            A width or a cost is out of range, categories are more than two, or nobody labelled
+            answers of a group.
+        """
+        return plan(self.results, width, cost, one, other, of, prob)
+
+    def next_items(
+        self,
+        n: int,
+        one: Any = None,
+        other: Any = None,
+        *,
+        of: Of = "people",
+        random: float = 0.2,
+        seed: int = 1,
+    ) -> pd.DataFrame:
+        """Answers that people should label next: those whose labels say most on rates.
+
+        Rates given these labels, too, are estimated as before: which answers were chosen follows
+        from the data alone. The random part shows whether the model holds where nobody looked.
+
+        Parameters
+        ----------
+        n : int
+            Number of answers, of those that no person labelled.
+        one, other : object, optional
+            Groups, by their names: labels are to tell the rate of one, or the difference of two; by
+            default the rates of all groups.
+        of : {"people", "truth"}, default "people"
+            As of `PanelResults.rates`.
+        random : float, default 0.2
+            Proportion of the answers that is drawn by lot, in [0, 1].
+        seed : int, default 1
+            Seed of what is drawn.
+
+        Returns
+        -------
+        DataFrame
+            A row for each answer, by its id, the most informative first: ``group``; ``chosen``,
+            "informative" or "random"; and ``reduction``, the proportion of the variance of the
+            rates that a label of it alone is expected to take.
+
+        Raises
+        ------
+        ValueError
+            There are fewer answers without a label, or no such group.
+        """
+        return next_items(self.results, one, other, of, n, random, seed)
 
     def judges(self, prob: float = 0.9) -> pd.DataFrame:
         """Sensitivity, specificity and more of each judge; see `PanelResults.judges`."""

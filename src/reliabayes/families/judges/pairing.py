@@ -24,25 +24,31 @@ def shared_blocks(posterior: Posterior[PanelProblem], one: int, other: int) -> i
     return len(np.intersect1d(block[known & (group == one)], block[known & (group == other)]))
 
 
-def paired_difference(
-    posterior: Posterior[PanelProblem],
-    one: int,
-    other: int,
-    category: int,
-    of: Of,
-    rng: np.random.Generator,
+def least_shared(posterior: Posterior[PanelProblem]) -> int:
+    """Number of blocks that any two groups have in common, at least; 0 with a single group."""
+    block, group = posterior.ratings_in_memory.item_block, posterior.problem.group
+    groups = posterior.problem.size("group")
+    if block is None or groups < 2:
+        return 0
+    is_there = np.zeros((groups, int(block.max(initial=-1)) + 1))
+    is_there[group[block >= 0], block[block >= 0]] = 1
+    shared = is_there @ is_there.T
+    return int(shared[~np.eye(groups, dtype=bool)].min())
+
+
+def paired_rates(
+    posterior: Posterior[PanelProblem], category: int, of: Of, rng: np.random.Generator
 ) -> Array:
-    """Draws (S,) of the difference of a rate between two groups, on blocks like those at hand.
+    """Draws (S, G) of a rate in each group, on the same blocks drawn like those at hand.
 
     At each draw, the true category of each item is drawn given its answers, and blocks have random
-    weights as in the Bayesian bootstrap: that some blocks are hard for both groups cancels.
+    weights as in the Bayesian bootstrap, the same in all groups: that some blocks are hard for two
+    groups cancels in their difference, and in their ranks.
 
     Parameters
     ----------
     posterior : Posterior
         Draws with their problem.
-    one, other : int
-        Positions of the groups.
     category : int
         Position of the category.
     of : {"people", "truth"}
@@ -55,12 +61,12 @@ def paired_difference(
     Rubin (1981). https://doi.org/10.1214/aos/1176345338
     """
     problem = posterior.problem
-    block = _blocks(posterior)
+    block, is_in = _blocks(posterior), np.eye(problem.size("group"))[problem.group]  # (I, G)
     found = matrices(complete(posterior.stacked(), problem), problem)
     of_people = of == "people" and not problem.trusts_person
     rates = np.exp(found.people).mean(axis=1) if of_people else np.eye(problem.n_categories)[None]
     rates = np.broadcast_to(rates[..., category], (posterior.n_draws, problem.n_categories))
-    differences, used = [], 0
+    every, used = [], 0
     for states in truths(posterior):  # (B, D, K)
         edges = states.cumsum(axis=-1)[:, problem.mixture.distinct]  # (B, I, K)
         drawn = (rng.random(edges.shape[:2])[..., None] * edges[..., -1:] >= edges).sum(axis=-1)
@@ -68,13 +74,8 @@ def paired_difference(
         value = np.take_along_axis(rates[used : used + len(states)], drawn, axis=1)
         weight = rng.standard_exponential((len(states), block.max() + 1))[:, block]
         used += len(states)
-        mean = [
-            (weight * value)[:, problem.group == each].sum(axis=1)
-            / weight[:, problem.group == each].sum(axis=1)
-            for each in (one, other)
-        ]
-        differences.append(mean[0] - mean[1])
-    return np.concatenate(differences)
+        every.append((weight * value) @ is_in / (weight @ is_in))
+    return np.concatenate(every)
 
 
 def _blocks(posterior: Posterior[PanelProblem]) -> Codes:

@@ -16,7 +16,12 @@ from reliabayes.families.judges.checking import people_agreement, silences
 from reliabayes.families.judges.identification import Identification, Of, identification
 from reliabayes.families.judges.matrices import Matrices, matrices
 from reliabayes.families.judges.missing import missing_answers
-from reliabayes.families.judges.pairing import LEAST_SHARED, paired_difference, shared_blocks
+from reliabayes.families.judges.pairing import (
+    LEAST_SHARED,
+    least_shared,
+    paired_rates,
+    shared_blocks,
+)
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items, rate_draws
 from reliabayes.families.judges.replaceable import advantages
@@ -175,8 +180,8 @@ class PanelResults:
 
     def paired_draws(self, one: int, other: int, category: int, of: Of = "people") -> Array:
         """Draws (S,) of the difference of a rate, compared within blocks; all by positions."""
-        rng = np.random.default_rng(SEED)
-        return paired_difference(self.posterior, one, other, category, of, rng)
+        draws = paired_rates(self.posterior, category, of, np.random.default_rng(SEED))
+        return np.asarray(draws[:, one] - draws[:, other])
 
     def means(
         self, of: Of = "people", items: Items = "population", prob: float = 0.9
@@ -236,6 +241,9 @@ class PanelResults:
     ) -> pd.DataFrame:  # fmt: skip
         """Ranks of groups by the rate of a category, the highest first.
 
+        Where any two groups share blocks, such as prompts, ranks are those on the same blocks, as
+        in `contrast`.
+
         Parameters
         ----------
         category, of, items, prob
@@ -244,14 +252,22 @@ class PanelResults:
         Returns
         -------
         DataFrame
-            A row for each group, by median rank: of and items; median, mean, sd and interval of the
+            A row for each group, by median rank: of and items; ``blocks``, how many any two groups
+            share at least, or 0 if ranks are not by these; median, mean, sd and interval of the
             rank, 1 for the highest rate; and ``pr_first``, the probability of rank 1.
         """
-        draws = self.rate_draws(of, items)
-        chosen = draws.indexes["category"][1] if category is None else category
-        values = draws.sel(category=chosen).values
-        rank: Array = (-values).argsort(axis=1).argsort(axis=1).astype(float) + 1
+        draws, rng = self.rate_draws(of, items), np.random.default_rng(SEED)
+        categories = draws.indexes["category"]
+        chosen = categories[1] if category is None else category
+        values, blocks = draws.sel(category=chosen).values, least_shared(self.posterior)
+        if blocks < LEAST_SHARED or items != "population":
+            blocks = 0
+        else:
+            values = paired_rates(self.posterior, categories.tolist().index(chosen), of, rng)
+        tied = rng.random(values.shape)  # equal rates have their ranks by lot
+        rank: Array = np.lexsort((tied, -values)).argsort(axis=1).astype(float) + 1
         table = _estimates(rank, prob, draws.indexes["group"].rename("group"), of, items)
+        table.insert(2, "blocks", blocks)
         table["pr_first"] = (rank == 1).mean(axis=0)
         return table.sort_values(["median", "mean"], kind="stable")
 
