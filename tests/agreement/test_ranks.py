@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reliabayes import Ratings, RatingsError, agreement
+from reliabayes.agreement.resampling import slopes
 from tests.pairwise import Table
 
 JUDGES = np.array(
@@ -164,3 +166,34 @@ def test_ratings_without_ranks_or_with_gaps_are_refused(judges: Ratings) -> None
         agreement.mean_correlation(judges, "tau")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="average must be one of fisher, plain"):
         agreement.mean_correlation(judges, average="z")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("digits", [0, 6])
+@pytest.mark.parametrize(
+    "coefficient",
+    [
+        agreement.kendall_w,
+        agreement.mean_correlation,
+        partial(agreement.mean_correlation, average="plain"),
+        partial(agreement.mean_correlation, correlation="kendall"),
+    ],
+)
+def test_derivatives_are_those_by_a_step_along_each_item(coefficient: Any, digits: int) -> None:
+    """With and without ties, of complete ratings and where two raters share no item."""
+    rng = np.random.default_rng(1)
+    table = (2 * rng.normal(size=(30, 4)) + rng.normal(size=(30, 1))).round(digits)
+    tables = [table]
+    if coefficient is not agreement.kendall_w:
+        tables.append(table.copy())
+        tables[1][:15, 0] = tables[1][15:, 1] = np.nan
+
+    for each in tables:
+        found = coefficient(Ratings.from_wide(each))
+        distinct = found._statistics.distinct
+        step = slopes(distinct, partial(_same, found.formula), distinct.total)
+        assert slopes(distinct, found.formula, distinct.total) == pytest.approx(step, abs=1e-12)
+
+
+def _same(formula: Any, sums: Any) -> Any:
+    """The formula without its gradient."""
+    return formula(sums)

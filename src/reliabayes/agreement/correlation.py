@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,6 @@ from reliabayes.reporting.methods import Meaning
 
 Correlation = Literal["spearman", "pearson", "kendall"]
 Average = Literal["fisher", "plain"]
-OfPair = Callable[[Array], Array]  # from how often each pair of ratings occurs (..., n)
 
 ROUNDING = 1e-12  # of a correlation of 1
 REFERENCES: Mapping[Correlation, tuple[str, ...]] = {
@@ -105,13 +104,13 @@ def mean_correlation(
     of_pairs: _Moments | _Ranks = (
         _Moments(pairs)
         if correlation == "pearson"
-        else _Ranks(pairs, _spearman if correlation == "spearman" else _kendall)
+        else _Ranks(pairs, _Spearman if correlation == "spearman" else _Kendall)
     )
     return Coefficient.of(
         ratings,
         f"Mean of {NAMES[correlation]}",
         of_pairs.rows,
-        partial(_mean, of_pairs.correlations, average),
+        of_pairs.mean(average),
         least=-1.0,
         meaning=_meaning(correlation, average),
         undefined=(
@@ -157,6 +156,16 @@ class _Pairs:
         return np.flatnonzero(np.diff(self.paired.pair, prepend=-1))
 
 
+class _OfPair(Protocol):
+    """A correlation of two raters, given how often each pair of ratings occurs (..., n)."""
+
+    def __call__(self, weights: Array) -> Array:
+        """The correlation (...)."""
+
+    def slopes(self, weights: Array) -> Array:
+        """(n,) its derivatives in weights (n,)."""
+
+
 class _Moments:
     """Pearson's correlations, which follow from sums over items.
 
@@ -183,6 +192,9 @@ class _Moments:
         item = np.tile(pairs.item, len(columns))
         return rows_from_entries(item, np.concatenate(place), np.concatenate(columns), shape)
 
+    def mean(self, average: Average) -> Callable[[Array], Array]:
+        return partial(_mean, self.correlations, average)
+
     def correlations(self, sums: Array) -> tuple[Array, Array]:
         by_pair = sums.reshape(*sums.shape[:-1], self._n_pairs, 7)
         n, weighted, x, y, xx, yy, xy = np.moveaxis(by_pair, -1, 0)
@@ -198,10 +210,10 @@ class _Ranks:
     Columns: how often each pair of ratings occurs if raters occur once, and as they do.
     """
 
-    def __init__(self, pairs: _Pairs, of_pair: Callable[[Array, Array], OfPair]) -> None:
+    def __init__(self, pairs: _Pairs, of_pair: Callable[[Array, Array], _OfPair]) -> None:
         self._paired, self._starts = pairs.paired, pairs.starts
         each = [np.split(values, self._starts[1:]) for values in pairs.values]
-        self._of_pairs = [of_pair(one, other) for one, other in zip(*each, strict=True)]
+        self._of_pairs: list[_OfPair] = list(map(of_pair, *each))
 
     def rows(self, weights: Array | None) -> Rows:
         number = len(self._paired.item)
@@ -209,12 +221,45 @@ class _Ranks:
         at = np.tile(self._paired.item, 2), np.arange(2 * number)
         return sp.csr_array((values, at), (self._paired.n_items, 2 * number))
 
+    def mean(self, average: Average) -> Callable[[Array], Array]:
+        return _MeanOfRanks(self, average)
+
+    def slopes(self, sums: Array) -> list[Array]:
+        """Derivatives of the correlation of each pair of raters in how often items occur."""
+        each = np.split(np.split(sums, 2)[0], self._starts[1:])
+        return [of_pair.slopes(n) for of_pair, n in zip(self._of_pairs, each, strict=True)]
+
     def correlations(self, sums: Array) -> tuple[Array, Array]:
         once, weighted = np.split(sums, 2, axis=-1)
         each = np.split(once, self._starts[1:], axis=-1)
         values = [of_pair(n) for of_pair, n in zip(self._of_pairs, each, strict=True)]
         total, total_once = (np.add.reduceat(n, self._starts, axis=-1) for n in (weighted, once))
         return np.stack(values, axis=-1), ratio(total, total_once, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanOfRanks:
+    """Mean of correlations of ranks."""
+
+    ranks: _Ranks
+    average: Average
+
+    def __call__(self, sums: Array) -> Array:
+        return _mean(self.ranks.correlations, self.average, sums)
+
+    def gradient(self, sums: Array) -> Array:
+        """Derivatives in how often items occur; how often raters do is the same along rows."""
+        values, times = self.ranks.correlations(sums)
+        is_defined = ~np.isnan(values)
+        share = np.where(is_defined, times, 0.0) / times[is_defined].sum()
+        is_perfect = is_defined & (1 - np.abs(values) < ROUNDING)
+        if self.average == "fisher" and not is_perfect.any():
+            share = share * (1 - self(sums) ** 2) / (1 - np.where(is_defined, values, 0.0) ** 2)
+        slopes = zip(share, self.ranks.slopes(sums), is_defined, strict=True)
+        of_items = np.concatenate(
+            [each * slope if known else np.zeros_like(slope) for each, slope, known in slopes]
+        )
+        return np.append(of_items, np.zeros(len(of_items)))
 
 
 def _mean(
@@ -240,22 +285,39 @@ def _mean_by_z(values: Array, times: Array) -> Array:
     return np.where(has_perfect, np.where(are_alike, signs, np.nan), mean)
 
 
-def _spearman(one: Array, other: Array) -> OfPair:
-    ranks = MidRanks(one), MidRanks(other)
+class _Spearman:
+    def __init__(self, one: Array, other: Array) -> None:
+        self._ranks = MidRanks(one), MidRanks(other)
 
-    def rho(weights: Array) -> Array:
-        first, second = (each.centred(weights) for each in ranks)
+    def __call__(self, weights: Array) -> Array:
+        first, second = (each.centred(weights) for each in self._ranks)
         variances = [(weights * each**2).sum(-1) for each in (first, second)]
         return ratio((weights * first * second).sum(-1), np.sqrt(variances[0] * variances[1]))
 
-    return rho
+    def slopes(self, weights: Array) -> Array:
+        first, second = (each.centred(weights) for each in self._ranks)
+        one, other = self._ranks
+        product = first * second - one.centred(weights * second) - other.centred(weights * first)
+        spreads = [(weights * each**2).sum() for each in (first, second)]
+        relative = sum(
+            ratio(ranks.spread_slopes(weights, centred), spread)
+            for ranks, centred, spread in zip(self._ranks, (first, second), spreads, strict=True)
+        )
+        root = np.sqrt(spreads[0] * spreads[1])
+        return np.asarray(ratio(product, root) - self(weights) / 2 * relative)
 
 
-def _kendall(one: Array, other: Array) -> OfPair:
-    concordance, ranks = Concordance(one, other), (MidRanks(one), MidRanks(other))
+class _Kendall:
+    def __init__(self, one: Array, other: Array) -> None:
+        self._concordance, self._ranks = Concordance(one, other), (MidRanks(one), MidRanks(other))
 
-    def tau(weights: Array) -> Array:
-        first, second = (each.untied(weights) for each in ranks)
-        return ratio(2 * concordance.excess(weights), np.sqrt(first * second))
+    def __call__(self, weights: Array) -> Array:
+        first, second = (each.untied(weights) for each in self._ranks)
+        return ratio(2 * self._concordance.excess(weights), np.sqrt(first * second))
 
-    return tau
+    def slopes(self, weights: Array) -> Array:
+        first, second = (each.untied(weights) for each in self._ranks)
+        slopes = [each.untied_slopes(weights) for each in self._ranks]
+        relative = ratio(slopes[0], first) + ratio(slopes[1], second)
+        excess = ratio(2 * self._concordance.slopes(weights), np.sqrt(first * second))
+        return np.asarray(excess - self(weights) / 2 * relative)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,15 @@ from reliabayes.agreement.item_rows import Rows, n_columns, to_dense
 from reliabayes.arrays import Array
 
 Formula = Callable[[Array], Array]
+
+
+@runtime_checkable
+class HasGradient(Protocol):
+    """A formula that gives its derivatives, for which steps along each row would take too long."""
+
+    def gradient(self, sums: Array) -> Array:
+        """(S,) derivatives in the sums (S,), as far as they matter along rows."""
+
 
 MAX_ELEMENTS = 2**22  # of an array that is computed at once, 32 MB
 REPLICATES_PER_STREAM = 100  # replicates that share a stream of random numbers

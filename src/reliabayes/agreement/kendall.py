@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -79,7 +80,7 @@ def kendall_w(ratings: Ratings) -> Coefficient:
         ratings,
         "Kendall's W",
         partial(_rows, ratings.n_items, ratings.n_raters),
-        partial(_concordance, ranks),
+        _Concordance(ranks),
         least=0.0,
         chance_test=partial(_friedman, ratings.n_items, ratings.n_raters),
         meaning=Meaning(
@@ -101,22 +102,52 @@ def _rows(n_items: int, n_raters: int, weights: Array | None) -> Rows:
     return join_columns([once, np.tile(times, (n_items, 1))])
 
 
-def _concordance(ranks: list[MidRanks], sums: Array) -> Array:
-    n_items = sums.shape[-1] - len(ranks)
-    weights = sums[..., :n_items]
-    times = ratio(sums[..., n_items:], weights.sum(-1)[..., None])
-    rank_sum = np.zeros_like(weights)
-    own = squares = np.zeros_like(weights[..., 0])
-    for rater, each in enumerate(ranks):
-        centred, time = each.centred(weights), times[..., rater]
-        rank_sum = rank_sum + time[..., None] * centred
-        spread = (weights * centred**2).sum(-1)
-        own, squares = own + time * spread, squares + time**2 * spread
-    between = (weights * rank_sum**2).sum(-1) - squares
-    m = times.sum(-1)
-    pairs = m**2 - (times**2).sum(-1)
-    covariance, variance = ratio(between, pairs), ratio(own, m)
-    return np.asarray((1 + (m - 1) * ratio(covariance, variance)) / m)
+@dataclass(frozen=True, eq=False)
+class _Concordance:
+    """W, given how often each item occurs and, times the number of items, each rater."""
+
+    ranks: list[MidRanks]
+
+    def __call__(self, sums: Array) -> Array:
+        weights, times = self._weights(sums)
+        rank_sum = np.zeros_like(weights)
+        own = squares = np.zeros_like(weights[..., 0])
+        for rater, each in enumerate(self.ranks):
+            centred, time = each.centred(weights), times[..., rater]
+            rank_sum = rank_sum + time[..., None] * centred
+            spread = (weights * centred**2).sum(-1)
+            own, squares = own + time * spread, squares + time**2 * spread
+        return self._w(times, (weights * rank_sum**2).sum(-1) - squares, own)
+
+    def gradient(self, sums: Array) -> Array:
+        """Derivatives in the weights of items; those of raters do not change along rows."""
+        weights, times = self._weights(sums)
+        centred = [each.centred(weights) for each in self.ranks]
+        rank_sum = times @ np.array(centred)
+        between, between_slopes = (weights * rank_sum**2).sum(), rank_sum**2
+        own, own_slopes = np.zeros(()), np.zeros_like(weights)
+        for ranks, own_ranks, time in zip(self.ranks, centred, times, strict=True):
+            spread, slopes = (weights * own_ranks**2).sum(), ranks.spread_slopes(weights, own_ranks)
+            between_slopes = between_slopes - 2 * time * ranks.centred(weights * rank_sum)
+            between, between_slopes = between - time**2 * spread, between_slopes - time**2 * slopes
+            own, own_slopes = own + time * spread, own_slopes + time * slopes
+        # W is linear in the ratio of both, with the slope that it has for a ratio of 1.
+        slope = self._w(times, own, own) - self._w(times, np.zeros(()), own)
+        of_items = slope * ratio(between_slopes * own - between * own_slopes, own**2)
+        return np.append(of_items, np.zeros(len(times)))
+
+    def _weights(self, sums: Array) -> tuple[Array, Array]:
+        """How often each item and each rater occurs."""
+        n_items = sums.shape[-1] - len(self.ranks)
+        weights = sums[..., :n_items]
+        return weights, ratio(sums[..., n_items:], weights.sum(-1)[..., None])
+
+    @staticmethod
+    def _w(times: Array, between: Array, own: Array) -> Array:
+        m = times.sum(-1)
+        pairs = m**2 - (times**2).sum(-1)
+        covariance, variance = ratio(between, pairs), ratio(own, m)
+        return np.asarray((1 + (m - 1) * ratio(covariance, variance)) / m)
 
 
 def _friedman(n_items: int, n_raters: int, w: float) -> Test:

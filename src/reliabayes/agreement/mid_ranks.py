@@ -29,10 +29,23 @@ class MidRanks:
         ranks: Array = ((before + until - until[..., -1:]) / 2)[..., self._place]
         return ranks
 
+    def spread_slopes(self, weights: Array, centred: Array) -> Array:
+        """(N,) derivatives in each weight of the sum of squares of centred ranks.
+
+        A centred rank is half the weights below less half those above, so that weights and items
+        exchange their roles with the sign.
+        """
+        return np.asarray(centred**2 - 2 * self.centred(weights * centred))
+
     def untied(self, weights: Array) -> Array:
         """(...) twice the number of pairs that differ."""
         until = np.cumsum(weights[..., self._order], axis=-1)[..., self._last]
         return np.asarray(until[..., -1] ** 2 - (np.diff(until, prepend=0, axis=-1) ** 2).sum(-1))
+
+    def untied_slopes(self, weights: Array) -> Array:
+        """(N,) derivatives of `untied` in each weight."""
+        equal = np.bincount(self._place, weights)
+        return np.asarray(2 * (equal.sum() - equal[self._place]))
 
 
 class Concordance:
@@ -58,6 +71,11 @@ class Concordance:
         """(...) concordant less discordant pairs, of items with weights (..., N)."""
         return np.asarray(sum(each.excess(weights) for each in self._levels))
 
+    def slopes(self, weights: Array) -> Array:
+        """(N,) derivatives of the excess in each weight."""
+        nothing = np.zeros_like(weights)  # without levels, as all ranks are equal
+        return np.asarray(sum((each.slopes(weights) for each in self._levels), nothing))
+
 
 class _Level:
     """Items whose first ranks agree in the higher bits, and differ in one."""
@@ -80,8 +98,22 @@ class _Level:
 
     def excess(self, weights: Array) -> Array:
         sorted_weights = weights[..., self._order]
-        lower = sorted_weights * (1 - self._is_upper)
-        until = np.concatenate([np.zeros_like(lower[..., :1]), np.cumsum(lower, axis=-1)], axis=-1)
-        start, before, after, end = (until[..., each] for each in self._bounds)
-        balance = (before - start) - (end - after)
+        balance = self._balance(sorted_weights * (1 - self._is_upper))
         return np.asarray((sorted_weights * self._is_upper * balance).sum(-1))
+
+    def slopes(self, weights: Array) -> Array:
+        ordered = weights[self._order]
+        lower, upper = (
+            self._balance(ordered * each) for each in (1 - self._is_upper, self._is_upper)
+        )
+        found = np.empty_like(ordered)
+        found[self._order] = np.where(self._is_upper == 1, lower, -upper)
+        return found
+
+    def _balance(self, ordered: Array) -> Array:
+        """Weights (..., N) of the block before each item less those after it."""
+        until = np.concatenate(
+            [np.zeros_like(ordered[..., :1]), np.cumsum(ordered, axis=-1)], axis=-1
+        )
+        start, before, after, end = (until[..., each] for each in self._bounds)
+        return np.asarray((before - start) - (end - after))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reliabayes.agreement.distinct_rows import DistinctRows, Formula
+from reliabayes.agreement.distinct_rows import DistinctRows, Formula, HasGradient
 from reliabayes.arrays import Array, Codes
 from reliabayes.jobs import run_jobs
 
@@ -152,7 +152,7 @@ def slopes(distinct: DistinctRows, formula: Formula, total: Array) -> Array:
     distinct : DistinctRows
         The directions.
     formula : callable
-        Analytic function of sums (..., S).
+        Analytic function of sums (..., S), unless it has a gradient.
     total : array of float, shape (S,)
         Where to differentiate.
 
@@ -161,6 +161,8 @@ def slopes(distinct: DistinctRows, formula: Formula, total: Array) -> Array:
     array of float, shape (D,)
         The derivatives.
     """
+    if isinstance(formula, HasGradient):
+        return np.asarray(distinct.rows @ formula.gradient(total))
     at = total.astype(complex)
     return distinct.perturbed(formula, COMPLEX_STEP * 1j, at).imag / COMPLEX_STEP
 

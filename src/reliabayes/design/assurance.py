@@ -25,7 +25,7 @@ CHAINS, DRAWS = 2, 500  # of each fit: their error of a width is small beside th
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assurance:
+class StudyPrecision:
     """Share of simulated studies whose posterior is narrow enough.
 
     Attributes
@@ -43,7 +43,7 @@ class Assurance:
     widths: Array
 
     def __repr__(self) -> str:
-        return f"Assurance({self.share:.3g}, Monte Carlo error {self.error:.2g})"
+        return f"StudyPrecision({self.share:.3g}, Monte Carlo error {self.error:.2g})"
 
     def __float__(self) -> float:
         return self.share
@@ -61,7 +61,7 @@ def assurance(
     prob: float = 0.9,
     categories: Any = None,
     parameters: Mapping[str, Any] | None = None,
-) -> Assurance:
+) -> StudyPrecision:
     """Return the share of simulated studies whose posterior interval is narrower than a width.
 
     Each study has parameters of its own, drawn from the priors of a model or from the posterior of
@@ -97,7 +97,7 @@ def assurance(
 
     Returns
     -------
-    Assurance
+    StudyPrecision
 
     Raises
     ------
@@ -151,7 +151,7 @@ def assurance(
     is_narrow = widths < width
     likely = (is_narrow.sum() + 1) / (replicates + 2)  # so that 0 and 1 have an error, too
     error = math.sqrt(likely * (1 - likely) / replicates)
-    return Assurance(float(is_narrow.mean()), error, widths)
+    return StudyPrecision(float(is_narrow.mean()), error, widths)
 
 
 def _parameters(
