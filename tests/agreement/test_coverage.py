@@ -8,7 +8,7 @@ coverage of 0.95 by less than 0.0001.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -31,6 +31,7 @@ from reliabayes.agreement import (
 from reliabayes.arrays import Array
 from reliabayes.choices import Method
 from tests.agreement.coverage import rows
+from tests.agreement.method_coverage import tables
 from tests.conftest import ROOT
 
 Simulated = Callable[[np.random.Generator, int], Ratings]
@@ -172,3 +173,28 @@ def test_intervals_cover_as_often_as_the_documentation_states() -> None:
         n_known = 300 if "percentile" in key[2] else 1000
         error = np.sqrt(known[key] * (1 - known[key]) * (1 / n + 1 / n_known))
         assert value == pytest.approx(known[key], abs=4 * error), key
+
+
+@pytest.mark.calibration
+def test_two_methods_and_tests_do_as_the_documentation_states() -> None:
+    stated = percentages((ROOT / "docs" / "coverage.md").read_text().splitlines())
+
+    found = percentages(f"| {' | '.join(row)} |" for row in tables(400))
+
+    assert set(found) == set(stated)
+    for key, value in found.items():
+        error = np.sqrt(stated[key] * (1 - stated[key]) * (1 / 400 + 1 / 1500))
+        assert value == pytest.approx(stated[key], abs=4 * error), key
+
+
+def percentages(lines: Iterable[str]) -> dict[tuple[str, str], float]:
+    """Cells of tables that end with %, by the names of their row and column."""
+    found, header = {}, [""]
+    for line in lines:
+        name, *cells = [cell.strip() for cell in line.split("|")[1:-1]] or [""]
+        if cells and all(re.fullmatch(r"[0-9.]+%", cell) for cell in cells):
+            for column, cell in zip(header[1:], cells, strict=True):
+                found[name, column] = float(cell[:-1]) / 100
+        elif cells and set(name) != {"-"}:
+            header = [name, *cells]
+    return found
