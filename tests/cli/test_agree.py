@@ -303,3 +303,18 @@ def test_a_full_disk_keeps_the_old_file(
     assert result.exit_code == 1
     assert "[Errno 27] File too large: the file needs" in result.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_ratings_are_sets_of_labels_if_a_separator_is_named(tmp_path: Path) -> None:
+    """NLTK 3.10.4 AnnotationTask: alphas of two coders of eleven items."""
+    one = ["1;2", "1;2", "1", "3", "3", "4", "2", "1;2", "1;2", "1", "1"]
+    other = ["1", "2;1", "1", "3", "1;3", "4", "4", "1", "1;2;3", "1", "1"]
+    path = tmp_path / "tags.csv"
+    pd.DataFrame({"item": range(11), "one": one, "other": other}).to_csv(path, index=False)
+
+    result = run("agree", str(path), "--separator", ";", "--json", "-")
+
+    found = json.loads(result.stdout)["coefficients"]
+    assert found["alpha (masi)"]["value"] == pytest.approx(0.5403556771545828)
+    assert found["alpha (jaccard)"]["value"] == pytest.approx(0.6015625)
+    assert found["percent agreement"]["value"] == pytest.approx(6 / 11)

@@ -240,6 +240,8 @@ def _suitable_functions(
             if scale == "numeric":
                 two_way = partial(_two_way_icc, bootstrapped=bootstrapped)
                 functions |= {name: partial(two_way, name=name) for name in TWO_WAY_ICCS}
+    if ratings.separator is not None:
+        functions |= FOR_SETS_OF_LABELS
     if ratings.rater_pool is not None:
         distance = "nominal" if likely_scale(ratings).scale == "nominal" else None
         functions |= {name: partial(of, distance=distance) for name, of in FOR_TWO_POOLS.items()}
@@ -300,6 +302,10 @@ FOR_ANY_RATERS: Mapping[Scale, Functions] = {
         "ICC(1,1)": partial(icc, name="ICC(1,1)"),
         "ICC(1,k)": partial(icc, name="ICC(1,k)"),
     },
+}
+FOR_SETS_OF_LABELS: Functions = {
+    "alpha (jaccard)": partial(krippendorff_alpha, metric="jaccard"),
+    "alpha (masi)": partial(krippendorff_alpha, metric="masi"),
 }
 TWO_WAY_ICCS: tuple[IccName, ...] = ("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)")
 FOR_TWO_RATERS: Mapping[Scale, Functions] = {

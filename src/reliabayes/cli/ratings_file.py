@@ -47,6 +47,7 @@ ARGUMENTS = (
     "format",
     "question",
     "sheet",
+    "separator",
     "duplicates",
     "over",
     "partitions",
@@ -107,6 +108,8 @@ class TableOptions:
         Sheet of a workbook.
     header : str, optional
         Number of the row of the header, or two separated by a comma.
+    separator : str, optional
+        What is between the labels of a rating that is a set of labels.
     """
 
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
@@ -229,6 +232,12 @@ class TableOptions:
             callback=check_numbers,
             metavar="N[,N]",
             help="Number of the line or row that names the columns, or of two.",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help='What is between labels, such as ";", if ratings are sets of them.'
         ),
     ] = None
 
