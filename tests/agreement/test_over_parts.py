@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from reliabayes import agreement
 from reliabayes.agreement.icc_names import IccName
 from reliabayes.agreement.icc_sums import ProductSums
 from reliabayes.agreement.parted_statistics import occurrences
-from reliabayes.choices import Method
+from reliabayes.choices import ErrorKind, Method
 from reliabayes.errors import RatingsError
 from reliabayes.partitions.dataset import Part, RatingsDataset
 from tests.partitions.in_memory import in_parts
@@ -233,6 +233,96 @@ def test_coefficients_by_category_are_those_in_memory(
 
     expected = {category: each.value for category, each in function(ratings).items()}
     assert {category: each.value for category, each in found.items()} == pytest.approx(expected)
+
+
+def two_of(ratings: rb.Ratings, repeats: int) -> rb.Ratings:
+    """Grades by two raters above 0, once or repeatedly, on occasions that differ by item."""
+    rng = np.random.default_rng(repeats)
+    two = ratings.subset(raters=["r01", "r02"]).to_frame()
+    frame = pd.concat([two.assign(day=day) for day in range(repeats)])
+    frame["rating"] = frame["rating"] + rng.normal(0, 0.2, len(frame))
+    return rb.Ratings.from_frame(
+        frame.sample(frac=0.9, random_state=0), facets=["day"] if repeats > 1 else [], pool="pool"
+    )
+
+
+@pytest.mark.parametrize("number", N_PARTS)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"trend": True}, {"log": True}, {"replicates": "constant"}, {"replicates": "linked"}],
+    ids=str,
+)
+def test_limits_of_agreement_are_those_in_memory(
+    graded: rb.Ratings, options: dict[str, Any], number: int
+) -> None:
+    ratings = two_of(graded, 3 if "replicates" in options else 1)
+
+    found = agreement.limits_of_agreement(in_parts(ratings, number), **options)
+
+    expected = agreement.limits_of_agreement(ratings, **options)
+    pd.testing.assert_frame_equal(found.table(), expected.table(), rtol=1e-12)
+    assert found.sd == pytest.approx(expected.sd, rel=1e-12)
+    assert found.size == expected.size
+
+
+@pytest.mark.parametrize("number", N_PARTS)
+@pytest.mark.parametrize(("kind", "repeats"), [(k, n) for k in get_args(ErrorKind) for n in (1, 3)])
+def test_errors_of_measurement_are_those_in_memory(
+    kind: ErrorKind, repeats: int, number: int
+) -> None:
+    rng = np.random.default_rng(5)
+    grades = rng.normal(5, 1, (repeats, 90, 1)) + rng.normal(0, 0.3, (1, 1, 4))
+    frames = [pd.DataFrame(each + rng.normal(0, 0.5, (90, 4))) for each in grades]
+    long = pd.concat([each.melt(ignore_index=False).reset_index() for each in frames])
+    long.columns = pd.Index(["item", "rater", "rating"])
+    ratings = rb.Ratings.from_frame(long, replicates="keep")
+
+    found = agreement.measurement_error(in_parts(ratings, number), kind)
+
+    expected = agreement.measurement_error(ratings, kind)
+    pd.testing.assert_frame_equal(found.table(), expected.table(), rtol=1e-12)
+    assert rb.methods(found) == rb.methods(expected)
+
+
+def test_raters_who_left_out_items_of_one_part_have_no_absolute_error(graded: rb.Ratings) -> None:
+    with pytest.raises(RatingsError, match=r"found \d+ of 4800 pairs of item and rater"):
+        agreement.measurement_error(in_parts(graded, 7))
+
+
+@pytest.mark.parametrize("number", N_PARTS)
+@pytest.mark.parametrize(
+    ("scale", "coefficient"),
+    [
+        ("nominal", agreement.cohen_kappa),
+        ("ordered", lambda two: agreement.cohen_kappa(two, "linear")),
+        ("continuous", agreement.krippendorff_alpha),
+        pytest.param("numeric", agreement.icc, marks=pytest.mark.slow),
+        ("numeric", agreement.kappa_x),
+    ],
+)
+def test_coefficients_of_pairs_are_those_in_memory(
+    graded: rb.Ratings, scale: str, coefficient: Any, number: int
+) -> None:
+    raters = ["r00", "r01", "r03"] if coefficient is not agreement.kappa_x else ["r00", "r01"]
+    ratings = of_scale(graded.subset(raters=raters), scale)
+
+    found = agreement.pairwise(parted(ratings, number), coefficient)
+
+    expected = agreement.pairwise(ratings, coefficient)
+    assert found["value"].notna().all()
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+    assert found["value"].tolist() == pytest.approx(expected["value"].tolist(), rel=1e-12)
+
+
+def test_pairs_are_compared_on_the_parts_in_which_they_share_items(graded: rb.Ratings) -> None:
+    some = of_scale(graded.subset(raters=["r00", "r01", "r03"]), "nominal").to_frame()
+    again = pd.concat([some, some.sample(frac=0.2, random_state=1)])  # a rater's second rating
+    ratings = rb.Ratings.from_frame(again, pool="pool", replicates="keep", scale="nominal")
+
+    found = agreement.pairwise(in_parts(ratings, 64), agreement.krippendorff_alpha)
+
+    expected = agreement.pairwise(ratings, agreement.krippendorff_alpha)
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
 
 
 def test_difference_of_coefficients_is_that_in_memory(graded: rb.Ratings) -> None:

@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import nctdtrit, ndtri, stdtrit
 
-from reliabayes.agreement.count_table import items_with_pairs
 from reliabayes.agreement.interval import HOW, Interval, check_choice
 from reliabayes.agreement.paired import Differences, Level, differences
+from reliabayes.agreement.whole import Whole
 from reliabayes.arrays import Array
 from reliabayes.choices import LimitsMethod, Repeated
 from reliabayes.finding_table import FindingTable
-from reliabayes.ratings import Ratings
+from reliabayes.partitions import AnyRatings
 from reliabayes.reporting.methods import Clause, MethodsSentence, Size
 from reliabayes.reporting.numbers import estimate
 
 
 def limits_of_agreement(
-    ratings: Ratings,
+    ratings: AnyRatings,
     *,
     agree: float = 0.95,
     prob: float = 0.95,
@@ -40,7 +40,7 @@ def limits_of_agreement(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Numeric, by two raters. Differences are the first less the second, in the order of
         ``ratings.raters``. Items that only one rated are left out.
     agree : float, default 0.95
@@ -116,7 +116,7 @@ def limits_of_agreement(
         replicates=replicates,
         differences=found,
         options=options,
-        size=Size(items_with_pairs(ratings), ratings.n_raters),
+        size=Size(Whole(ratings).n_paired, ratings.n_raters),
     )
 
 

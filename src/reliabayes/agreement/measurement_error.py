@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -12,11 +13,13 @@ import pandas as pd
 from reliabayes.agreement.arithmetic import sum_by_index
 from reliabayes.agreement.interval import Interval, check_choice
 from reliabayes.agreement.variance_sum import VarianceSum
+from reliabayes.agreement.whole import Whole
 from reliabayes.arrays import Array
 from reliabayes.choices import AnyMethod, ErrorKind
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.decisions import DETECTABLE
 from reliabayes.finding_table import FindingTable
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.reporting.methods import Clause, MethodsSentence, Size
 from reliabayes.reporting.numbers import estimate
@@ -40,7 +43,7 @@ WORDS = {
 
 
 def measurement_error(
-    ratings: Ratings, kind: ErrorKind = "absolute", *, prob: float = 0.95
+    ratings: AnyRatings, kind: ErrorKind = "absolute", *, prob: float = 0.95
 ) -> MeasurementError:
     r"""Standard error of measurement of a single rating, in units of the rating.
 
@@ -54,7 +57,7 @@ def measurement_error(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Numeric. For "absolute" and "consistency" every rater must have rated every item, and
         equally often; for "within" any design.
     kind : {"absolute", "consistency", "within"}, default "absolute"
@@ -106,14 +109,14 @@ def measurement_error(
     check_choice("kind", kind, get_args(ErrorKind))
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
-    values = ratings.values
-    variance = _variance(ratings, values, kind)
+    whole = Whole(ratings)
+    variance = _variance(ratings, whole, kind, _values)
     limits = _roots(variance, prob)
-    mean = float(values.mean())
+    mean = whole.mean
     by_mean = 1 / mean if mean > 0 else np.nan
     of_logs = [np.nan] * 3
-    if (values > 0).all():
-        spread = _roots(_variance(ratings, np.log(values), kind), prob)
+    if all(whole.each(_are_above_0)):
+        spread = _roots(_variance(ratings, whole, kind, _logs), prob)
         of_logs = [float(np.sqrt(np.expm1(each**2))) for each in spread]
     method: AnyMethod = "chi-squared" if len(variance.df) == 1 else "mover"
 
@@ -226,22 +229,22 @@ def _roots(variance: VarianceSum, prob: float) -> tuple[float, float, float]:
     return value, float(lower), float(upper)
 
 
-def _variance(ratings: Ratings, values: Array, kind: ErrorKind) -> VarianceSum:
+def _variance(
+    ratings: AnyRatings, whole: Whole, kind: ErrorKind, scale: Callable[[Ratings], Array]
+) -> VarianceSum:
+    """Variance of errors of the values or of their logarithms, in one or two passes over parts."""
     if kind == "within":
-        return _within(ratings, values)
-    _require_crossed(ratings)
-    repeats = len(ratings) // ratings.n_pairs
-    table = values.reshape(ratings.n_items, ratings.n_raters, repeats)
-    n, k = table.shape[:2]
-    cells = table.mean(axis=2)
-    raters = cells.mean(axis=0)
-    rest = cells - cells.mean(axis=1, keepdims=True) - raters + cells.mean()
-    df = (n - 1) * (k - 1)
-    interaction = repeats * float((rest**2).sum()) / df
-    single = (1 - 1 / repeats, 0.0, 1.0)
-    if repeats > 1:
-        within = float(((table - cells[..., None]) ** 2).sum()) / (n * k * (repeats - 1))
-        single = (1 - 1 / repeats, within, n * k * (repeats - 1))
+        found = whole.each(partial(_within, scale, by_rater=ratings.has_repeats))
+        square, df = np.sum(list(found), axis=0).tolist()
+        return VarianceSum.of((1.0, square / df, df))
+    _require_crossed(ratings, whole)
+    n, k, repeats = ratings.n_items, ratings.n_raters, len(ratings) // ratings.n_pairs
+    raters = np.sum(list(whole.each(partial(_rater_totals, scale))), axis=0) / n
+    squares = whole.each(partial(_squares, scale, raters))
+    of_interaction, of_replicates = np.sum(list(squares), axis=0).tolist()
+    df, df_within = (n - 1) * (k - 1), n * k * (repeats - 1)
+    interaction = repeats * of_interaction / df
+    single = (1 - 1 / repeats, of_replicates / (df_within or 1), df_within or 1)
     if kind == "consistency":
         return VarianceSum.of((1 / repeats, interaction, df), single)
     between = n * repeats * float(raters.var(ddof=1))
@@ -251,24 +254,65 @@ def _variance(ratings: Ratings, values: Array, kind: ErrorKind) -> VarianceSum:
     return VarianceSum.of((share, between, k - 1), (1 / repeats - share, interaction, df), single)
 
 
-def _within(ratings: Ratings, values: Array) -> VarianceSum:
-    cell = ratings.pair if ratings.has_repeats else ratings.item
+def _values(ratings: Ratings) -> Array:
+    return ratings.values
+
+
+def _logs(ratings: Ratings) -> Array:
+    return np.log(ratings.values)
+
+
+def _are_above_0(ratings: Ratings) -> bool:
+    return bool((ratings.values > 0).all())
+
+
+def _within(
+    scale: Callable[[Ratings], Array], ratings: Ratings, *, by_rater: bool
+) -> tuple[float, int]:
+    """Sum of squares of ratings that are alike, and its degrees of freedom."""
+    cell, values = ratings.pair if by_rater else ratings.item, scale(ratings)
     size = int(cell.max()) + 1
     means = sum_by_index(cell, values, size) / sum_by_index(cell, None, size)
-    df = len(values) - size
-    return VarianceSum.of((1.0, float(((values - means[cell]) ** 2).sum()) / df, df))
+    return float(((values - means[cell]) ** 2).sum()), len(values) - size
 
 
-def _require_crossed(ratings: Ratings) -> None:
-    ratings.require_known_raters(PURPOSE)
-    numbers = np.bincount(ratings.pair)
-    if not (ratings.is_complete and np.ptp(numbers) == 0):
+def _crossed(scale: Callable[[Ratings], Array], ratings: Ratings) -> Array:
+    """(I, R, repeats) values, of raters who rated every item equally often."""
+    return scale(ratings).reshape(ratings.n_items, ratings.n_raters, -1)
+
+
+def _rater_totals(scale: Callable[[Ratings], Array], ratings: Ratings) -> Array:
+    """(R,) sums over items of the mean values of raters."""
+    return np.asarray(_crossed(scale, ratings).mean(axis=2).sum(axis=0))
+
+
+def _squares(
+    scale: Callable[[Ratings], Array], raters: Array, ratings: Ratings
+) -> tuple[float, float]:
+    """Sums of squares between items and raters, of means of cells, and within cells."""
+    table = _crossed(scale, ratings)
+    cells = table.mean(axis=2)
+    rest = cells - cells.mean(axis=1, keepdims=True) - raters + raters.mean()
+    return float((rest**2).sum()), float(((table - cells[..., None]) ** 2).sum())
+
+
+def _require_crossed(ratings: AnyRatings, whole: Whole) -> None:
+    if isinstance(ratings, Ratings):
+        ratings.require_known_raters(PURPOSE)
+    least, most = np.transpose(whole.ask(_repeats))
+    if not (ratings.is_complete and least.min() == most.max()):
         rule = "every rater must have rated every item, and equally often"
         found = f"{ratings.n_pairs} of {ratings.n_items * ratings.n_raters} pairs of item and rater"
         if ratings.is_complete:
-            found = f"{numbers.min()} to {numbers.max()} ratings of a pair of item and rater"
+            found = f"{least.min()} to {most.max()} ratings of a pair of item and rater"
         remedy = (
             "Use g_study(ratings), whose sem_absolute and sem_relative need no complete design, or "
             "GStudy for an interval."
         )
         raise RatingsError([Fault(PURPOSE, rule, found, remedy)])
+
+
+def _repeats(ratings: Ratings) -> tuple[int, int]:
+    """The least and the largest number of ratings of an item by a rater."""
+    numbers = np.bincount(ratings.pair)
+    return int(numbers.min()), int(numbers.max())

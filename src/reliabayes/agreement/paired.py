@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from reliabayes.agreement.arithmetic import sum_by_index
 from reliabayes.agreement.design import Design
 from reliabayes.agreement.variance_sum import VarianceSum
+from reliabayes.agreement.whole import Whole
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeated
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.wording import shown
 
@@ -60,13 +65,13 @@ class Differences:
 
 
 def differences(
-    ratings: Ratings, replicates: Repeated | None, *, trend: bool, log: bool
+    ratings: AnyRatings, replicates: Repeated | None, *, trend: bool, log: bool
 ) -> Differences:
     """Return the differences of two raters.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Numeric, by two raters.
     replicates : {"constant", "linked"} or None
         What repeated ratings of an item are.
@@ -84,13 +89,18 @@ def differences(
     RatingsError
         The ratings do not suit the options.
     """
-    values = _values(ratings, log=log)
     _require_two(ratings)
     if replicates is None:
-        return _of_pairs(ratings, values, trend=trend)
+        return _of_pairs(*_gathered(ratings, partial(_pairs, log=log)), trend=trend)
     if replicates == "constant":
-        return _of_constant(ratings, values)
-    return _of_linked(ratings, values)
+        means = _gathered(ratings, partial(_by_item_and_rater, log=log))
+        return _of_constant(ratings.raters, *means)
+    return _of_linked(*_gathered(ratings, partial(_linked_pairs, log=log)))
+
+
+def _gathered(ratings: AnyRatings, function: Callable[[Ratings], tuple[Array, ...]]) -> list[Array]:
+    """Arrays of items or pairs, those of one part after those of the other."""
+    return list(map(np.concatenate, zip(*Whole(ratings).each(function), strict=True)))
 
 
 def _values(ratings: Ratings, *, log: bool) -> Array:
@@ -105,8 +115,9 @@ def _values(ratings: Ratings, *, log: bool) -> Array:
     return np.log(values)
 
 
-def _require_two(ratings: Ratings) -> None:
-    ratings.require_known_raters(PURPOSE)
+def _require_two(ratings: AnyRatings) -> None:
+    if isinstance(ratings, Ratings):
+        ratings.require_known_raters(PURPOSE)
     if ratings.n_raters != 2:
         rule, remedy = "there must be two raters", "Select them with ratings.subset(raters=[...])."
         raise RatingsError([Fault(PURPOSE, rule, f"{ratings.n_raters}", remedy)])
@@ -118,7 +129,8 @@ def _require_items(n: int, least: int, what: str) -> None:
         raise RatingsError([Fault(PURPOSE, rule, f"{n}", "Add ratings of others.")])
 
 
-def _of_pairs(ratings: Ratings, values: Array, *, trend: bool) -> Differences:
+def _pairs(ratings: Ratings, *, log: bool) -> tuple[Array, Array]:
+    """(n,) values of both raters, of items that both rated once."""
     if ratings.has_repeats:
         pair = int(np.argmax(np.bincount(ratings.pair)))
         row = int(np.argmax(ratings.pair == pair))
@@ -131,7 +143,10 @@ def _of_pairs(ratings: Ratings, values: Array, *, trend: bool) -> Differences:
         )
         rule = "each rater must have rated an item once, or it must be known what repeats are"
         raise RatingsError([Fault(PURPOSE, rule, found, remedy)])
-    one, other = _matched(ratings.item, ratings.rater, values)
+    return _matched(ratings.item, ratings.rater, _values(ratings, log=log))
+
+
+def _of_pairs(one: Array, other: Array, *, trend: bool) -> Differences:
     _require_items(len(one), 3 if trend else 2, "that both rated")
     difference, mean = one - other, (one + other) / 2
     return _with_trend(difference, mean) if trend else _without_trend(difference, mean)
@@ -169,15 +184,16 @@ def _with_trend(difference: Array, mean: Array) -> Differences:
     return Differences(values=difference, means=mean, at=at, slope=(slope, error, n - 2))
 
 
-def _of_constant(ratings: Ratings, values: Array) -> Differences:
+def _of_constant(
+    raters: pd.Index[Any], numbers: Array, means: Array, squares: Array
+) -> Differences:
     """Replicates of each rater by themselves: Zou (2013), section 3."""
-    numbers, means, squares = _by_item_and_rater(ratings, values)
     both = (numbers > 0).all(axis=1)
     _require_items(int(both.sum()), 2, "that both rated")
     numbers, means, squares = numbers[both], means[both], squares[both]
     df = numbers.sum(axis=0) - len(numbers)
     if not df.all():
-        who = ratings.raters[int(np.argmin(df))]
+        who = raters[int(np.argmin(df))]
         rule = 'replicates="constant" needs repeated ratings by both raters'
         found, remedy = f"one of each item by {shown(who)}", "Leave replicates out if none repeats."
         raise RatingsError([Fault(PURPOSE, rule, found, remedy)])
@@ -198,31 +214,33 @@ def _of_constant(ratings: Ratings, values: Array) -> Differences:
     return Differences(values=difference, means=means.mean(axis=1), at=lambda _: level)
 
 
-def _of_linked(ratings: Ratings, values: Array) -> Differences:
-    """Pairs made at the same time, whose differences have a mean of each item: REML."""
+def _linked_pairs(ratings: Ratings, *, log: bool) -> tuple[Array, Array, Array]:
+    """(n,) values of both raters at the same time, by item; (I,) numbers of pairs of items."""
     if not ratings.facet:
         rule = 'replicates="linked" needs to know which ratings were made at the same time'
         remedy = 'Name the column of the occasion when reading them: facets=["occasion"].'
         raise RatingsError([Fault(PURPOSE, rule, "no facets", remedy)])
-    _, cell = np.unique(
+    cells, cell = np.unique(
         np.column_stack([ratings.item, *ratings.facet.values()]), axis=0, return_inverse=True
     )
-    if len(np.unique(2 * cell.ravel() + ratings.rater)) < len(cell):
+    if len(np.unique(2 * cell.ravel() + ratings.rater)) < len(ratings):
         rule = "a rater must have rated an item once at each level of the facets"
         remedy = 'Name the column in which repeats differ, or pass replicates="constant".'
         raise RatingsError([Fault(PURPOSE, rule, "several ratings", remedy)])
-    one, other = _matched(cell.ravel(), ratings.rater, values)
-    item_of_cell = np.zeros(int(cell.max()) + 1, np.intp)
-    item_of_cell[cell.ravel()] = ratings.item
-    paired = np.bincount(cell.ravel(), minlength=len(item_of_cell)) == 2
-    _, item = np.unique(item_of_cell[paired], return_inverse=True)
+    one, other = _matched(cell.ravel(), ratings.rater, _values(ratings, log=log))
+    is_paired = np.bincount(cell.ravel()) == 2
+    return one, other, np.unique(cells[is_paired, 0], return_counts=True)[1].astype(float)
+
+
+def _of_linked(one: Array, other: Array, numbers: Array) -> Differences:
+    """Pairs made at the same time, whose differences have a mean of each item: REML."""
     difference = one - other
-    numbers = np.bincount(item).astype(float)
     _require_items(len(numbers), 2, "with ratings by both at the same time")
     within = len(difference) - len(numbers)
     if not within:
         rule, found = 'replicates="linked" needs repeated pairs', "one of each item"
         raise RatingsError([Fault(PURPOSE, rule, found, "Leave replicates out.")])
+    item = np.repeat(np.arange(len(numbers)), numbers.astype(np.intp))
     level = _linked_level(difference, item, numbers, within)
     return Differences(values=difference, means=(one + other) / 2, at=lambda _: level)
 
@@ -256,8 +274,9 @@ def _matched(cell: Codes, rater: Codes, values: Array) -> tuple[Array, Array]:
     return table[0, both], table[1, both]
 
 
-def _by_item_and_rater(ratings: Ratings, values: Array) -> tuple[Array, Array, Array]:
+def _by_item_and_rater(ratings: Ratings, *, log: bool) -> tuple[Array, Array, Array]:
     """(I, 2) numbers of ratings, their means and their sums of squared deviations."""
+    values = _values(ratings, log=log)
     cell, shape = 2 * ratings.item.astype(np.intp) + ratings.rater, (ratings.n_items, 2)
     numbers = sum_by_index(cell, None, 2 * shape[0])
     means = sum_by_index(cell, values, 2 * shape[0]) / np.maximum(numbers, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,7 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.arrays import Codes
 from reliabayes.choices import Method
 from reliabayes.errors import RatingsError
+from reliabayes.partitions import AnyRatings, RatingsDataset, SharedItems
 from reliabayes.ratings import Ratings
 from reliabayes.wording import listed
 
@@ -21,8 +23,8 @@ UNDEFINED = (np.nan, np.nan, np.nan)  # value and limits
 
 
 def pairwise(
-    ratings: Ratings,
-    coefficient: Callable[[Ratings], Coefficient],
+    ratings: AnyRatings,
+    coefficient: Callable[[Any], Coefficient],
     *,
     prob: float = 0.95,
     method: Method | None = None,
@@ -34,8 +36,9 @@ def pairwise(
 
     Parameters
     ----------
-    ratings : Ratings
-        By known raters.
+    ratings : Ratings or RatingsDataset
+        By known raters. Of ratings in parts, the coefficient must take parts, which are read for
+        each pair.
     coefficient : callable
         Function of the ratings of two raters, such as `cohen_kappa`; options are passed as in
         ``lambda two: cohen_kappa(two, "linear")``.
@@ -75,19 +78,16 @@ def pairwise(
     1    0      2      4   0.50
     2    1      2      4  -0.33
     """
-    ratings.require_known_raters("pairwise")
-    table = ratings.incidence.tocsc()
-    rated = np.split(table.indices, table.indptr[1:-1])
+    shared = SharedItems.of(ratings) if isinstance(ratings, RatingsDataset) else _Shared.of(ratings)
     rows, undefined = list[tuple[Any, ...]](), list[str]()
     for one, other in combinations(range(ratings.n_raters), 2):
-        shared = np.intersect1d(rated[one], rated[other])
-        pair = ratings.raters[[one, other]]
+        pair, number = ratings.raters[[one, other]], shared.number(one, other)
         found = UNDEFINED
-        if len(shared) > 1:
-            both = _ratings_of(ratings, shared, pair)
+        if number > 1:
+            both = shared.by(one, other)
             found = UNDEFINED if both is None else _interval(coefficient(both), prob, method)
             undefined += [" and ".join(map(str, pair))] if np.isnan(found[0]) else []
-        rows.append((*pair, len(shared), *found))
+        rows.append((*pair, number, *found))
     if undefined:
         warnings.warn(
             f"the coefficient is undefined for {len(undefined)} of {len(rows)} pairs of raters: "
@@ -97,12 +97,32 @@ def pairwise(
     return pd.DataFrame(rows, columns=["one", "other", "items", "value", "lower", "upper"])
 
 
-def _ratings_of(ratings: Ratings, items: Codes, raters: pd.Index[Any]) -> Ratings | None:
-    """The ratings of some items by two raters; None if they are numbers that are all equal."""
-    try:
-        return ratings.subset(items=ratings.items[items], raters=raters)
-    except RatingsError:
-        return None
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """As `SharedItems`, of ratings in memory and the items (n,) that each rater rated."""
+
+    ratings: Ratings
+    rated: list[Codes]
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> _Shared:
+        ratings.require_known_raters("pairwise")
+        table = ratings.incidence.tocsc()
+        return cls(ratings, np.split(table.indices, table.indptr[1:-1]))
+
+    def number(self, one: int, other: int) -> int:
+        return len(self._items(one, other))
+
+    def by(self, one: int, other: int) -> Ratings | None:
+        """The ratings by both; None if they are numbers that are all equal."""
+        items = self.ratings.items[self._items(one, other)]
+        try:
+            return self.ratings.subset(items=items, raters=self.ratings.raters[[one, other]])
+        except RatingsError:
+            return None
+
+    def _items(self, one: int, other: int) -> Codes:
+        return np.intersect1d(self.rated[one], self.rated[other])
 
 
 def _interval(

@@ -8,6 +8,7 @@ from reliabayes.partitions.either import example_of as example_of
 from reliabayes.partitions.either import in_memory as in_memory
 from reliabayes.partitions.either import with_one_vote_each as with_one_vote_each
 from reliabayes.partitions.executors import cluster, in_turn, processes
+from reliabayes.partitions.shared_items import SharedItems as SharedItems
 
 __all__ = ["cluster", "in_turn", "processes"]
 
