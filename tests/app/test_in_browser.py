@@ -167,7 +167,7 @@ def test_the_report_is_downloaded_and_opens_with_the_same_answer(
 
     assert report.locator("h1").inner_text() == answer
     assert "rb.read_ratings(" in answered.locator("pre").inner_text()
-    assert "rb.read_ratings(" in report.locator("#method pre").inner_text()
+    assert "rb.read_ratings(" in report.locator("#method pre").first.inner_text()
     report.close()
 
 

@@ -190,7 +190,7 @@ def test_headers_sort_by_mouse_and_keyboard(
     made: Callable[[str], Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made("categories"))
-    probability = sorted(categories().items()["probability"])
+    probability = sorted(categories().items(stated="honest")["probability"])
     header = in_table(page, ITEMS).get_by_role("columnheader", name="probability")
 
     header.get_by_role("button").click()
@@ -221,7 +221,7 @@ def test_tables_are_filtered_by_name_and_by_number(
 ) -> None:
     page = opened(made("categories"))
     table = in_table(page, ITEMS)
-    unsure = categories().items().query("probability < 0.7")
+    unsure = categories().items(stated="honest").query("probability < 0.7")
 
     table.get_by_label("Filter").fill("13")
     by_name = column(page, ITEMS)
