@@ -26,6 +26,7 @@ from reliabayes.families.judges.results import PanelResults
 from reliabayes.models.judge_panel import JudgePanel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.coding import coded_fields, coded_table
+from reliabayes.reporting.methods import MethodsSentence
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
 
@@ -378,6 +379,10 @@ class JudgeStudy:
     def people_agreement(self, prob: float = 0.9) -> pd.DataFrame:
         """How often two people agree, and should; see `PanelResults.people_agreement`."""
         return self.results.people_agreement(prob)
+
+    def methods(self, prob: float = 0.9) -> MethodsSentence:
+        """Say what a paper says of the rates of systems; see `reliabayes.methods` and `Fit`."""
+        return self.fit.methods(prob)
 
     def checks(self) -> list[str]:
         """What to know beside each result: people's agreement, silent data, useless judges."""

@@ -52,7 +52,7 @@ def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
     xml, markdown = tmp_path / "judge.xml", tmp_path / "summary.md"
 
     page = tmp_path / "judge.html"
-    outputs = ["--junit-xml", xml, "--summary", markdown, "--report", page]
+    outputs = ["--junit-xml", xml, "--summary", markdown, "--report", page, "--methods"]
 
     result = run(*files, *requirements, *outputs)
 
@@ -62,8 +62,10 @@ def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
     assert all(
         text.replace(">", "&gt;").replace("<", "&lt;") in html for text in requirements[1::2]
     )
-    lines = result.stdout.splitlines()
-    assert [line.split(": ")[1].split(",")[0] for line in lines] == [
+    lines, _, for_papers = result.stdout.partition("\n\n")
+    assert for_papers.startswith("The proportion of ratings by people was rate[v3, ")
+    assert "@article{dawid1979," in for_papers
+    assert [line.split(": ")[1].split(",")[0] for line in lines.splitlines()] == [
         "supported",
         "contradicted",
         "undecided",

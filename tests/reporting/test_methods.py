@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import reliabayes as rb
 from reliabayes import agreement as ag
 from reliabayes.reporting.numbers import estimate, p_value
 from reliabayes.reporting.references import Reference, references
+from reliabayes.results.contrast import Contrast
 from tests.agreement.test_concordance import MINI, WRIGHT, of
 from tests.agreement.test_margins import VISION
 
@@ -173,6 +175,55 @@ def test_each_family_of_models_reports_what_it_is_for(
     assert re.match(beginning, said.sentence)
     assert fit.model.references
     assert set(fit.model.references) <= {each.key for each in said.references}
+
+
+def test_a_table_of_iccs_is_reported_by_one_of_them_with_its_test() -> None:
+    said = rb.methods(ag.icc_table(JUDGES, null=0.2))
+
+    assert said.sentence.startswith(  # by the formulas of McGraw & Wong (1996), table 8
+        "Inter-rater reliability was ICC(2,1) = .29, 95% CI [.02, .76], F(5, 5.302) = 1.54, "
+        "p = .317, 6 items, 4 raters, 24 ratings; "
+    )
+
+
+def test_a_table_of_pairs_is_reported_by_its_mean_and_its_extremes() -> None:
+    wide = np.array([["a", "a", "a"], ["b", "b", "a"], ["b", "a", "b"], ["a", "a", "a"]])
+    table = ag.pairwise(rb.Ratings.from_wide(wide), ag.cohen_kappa)
+
+    said = rb.methods(table, raters="teachers")
+
+    assert said.sentence.startswith(  # the kappas are 1/2, 1/2 and -1/3
+        "Cohen's kappa of 3 pairs of teachers was .22 on average, from -.33 (1 and 2) to .50 (0 "
+        "and 1), 4 items, 3 teachers, 12 ratings; "
+    )
+    assert table.attrs["finding"].startswith("Cohen's kappa of 3 pairs of raters was .22 on ")
+    assert [each.key for each in said.references][-2:] == ["light1971", "reliabayes"]
+
+
+def test_the_test_of_a_judge_is_reported_by_its_rates() -> None:
+    same = np.resize([1, 0], (40, 1)) * np.ones((1, 4), int)
+    ratings = rb.Ratings.from_wide(pd.DataFrame(same, columns=["Ann", "Bob", "Cem", "judge"]))
+
+    said = rb.methods(ag.alt_test(ratings, "judge", ["Ann", "Bob", "Cem"]))
+
+    assert said.sentence == (
+        "In the alternative annotator test (Calderon et al., 2025) judge won against 3 of 3 "
+        "people, a winning rate of 1.00, and had a mean advantage probability of 1.00; epsilon "
+        "was 0.2 and the false discovery rate 0.05; a judge passes with a winning rate of 0.5 or "
+        f"more; {SOFTWARE}"
+    )
+
+
+def test_a_contrast_is_reported_with_its_interval_and_probability() -> None:
+    draws = xr.DataArray(np.arange(-10.0, 91.0)[None] / 100, dims=("chain", "draw"))
+    contrast = Contrast("v4", "v3", xr.Dataset({"rate of good": draws}), 0.9)
+
+    said = rb.methods(contrast)
+
+    assert said.sentence.startswith(  # 90 of the 101 values are above 0
+        "The difference between v4 and v3 in rate of good was .40, 90% CrI [-.05, .85], with "
+        "probability .89 above 0; "
+    )
 
 
 def test_an_undefined_coefficient_is_reported_with_the_reason() -> None:

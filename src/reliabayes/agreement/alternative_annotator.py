@@ -13,6 +13,8 @@ from scipy.special import stdtr
 from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, MethodsSentence
+from reliabayes.reporting.numbers import number
 from reliabayes.wording import listed
 
 Score: TypeAlias = Literal["accuracy", "neg_rmse"]
@@ -50,6 +52,30 @@ class AltTest:
     def passes(self) -> bool:
         """Whether the judge wins against at least half of the people."""
         return self.winning_rate >= HALF
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the test; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style, with its reference.
+        """
+        wins = f"{int(self.people['wins'].sum())} of {len(self.people)} people"
+        advantage, rate = (
+            number(each, bounded=True) for each in (self.advantage_probability, self.winning_rate)
+        )
+        statement = Clause(
+            "In the alternative annotator test",
+            ("calderon2025",),
+            f" {self.judge} won against {wins}, a winning rate of {rate}, and had a mean advantage "
+            f"probability of {advantage}",
+        )
+        options = Clause(
+            f"epsilon was {self.epsilon:g} and the false discovery rate {self.q:g}; "
+            f"a judge passes with a winning rate of {HALF:g} or more"
+        )
+        return MethodsSentence(statement, clauses=(options,))
 
     def __str__(self) -> str:
         verb = "passes" if self.passes else "does not pass"

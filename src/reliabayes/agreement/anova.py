@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,12 @@ import pandas as pd
 from reliabayes.agreement.count_table import require_once_per_rater
 from reliabayes.agreement.icc_analysis import Analysis
 from reliabayes.agreement.icc_names import NAMES, UNDEFINED, Averaged, IccName
+from reliabayes.agreement.intraclass import icc_meaning
 from reliabayes.agreement.spearman_brown import step_up
+from reliabayes.finding_table import FindingTable
 from reliabayes.ratings import Ratings
+from reliabayes.reporting.methods import Clause, MethodsSentence, Size
+from reliabayes.reporting.numbers import estimate, number, p_value
 
 SINGLE_AND_AVERAGED = tuple(zip(NAMES[:3], NAMES[3:], strict=True))
 
@@ -98,4 +103,30 @@ def icc_table(
     level = f"{100 * prob:g}"
     columns = ["value", "F", "df1", "df2", "p", f"lower_{level}", f"upper_{level}"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return table.rename_axis("icc").loc[[name for name in NAMES if name in rows]]
+    table = table.rename_axis("icc").loc[[name for name in NAMES if name in rows]]
+    said = _said(rows, level, null, Size.of(ratings))
+    return FindingTable.of(table, f"{said.statement}.", said)
+
+
+def _said(
+    rows: Mapping[IccName, list[float]], level: str, null: float, size: Size
+) -> MethodsSentence:
+    """What a paper says of ICC(2,1), or of ICC(1,1) if there is no other."""
+    name: IccName = "ICC(2,1)" if "ICC(2,1)" in rows else "ICC(1,1)"
+    value, f, df1, df2, p, lower, upper = rows[name]
+    meaning = icc_meaning(name)
+    if np.isnan(value):
+        return MethodsSentence(Clause(f"{name} was undefined, because {UNDEFINED}"), size)
+    found = estimate(value, lower, upper, f"{level}% CI", bounded=True)
+    if not np.isnan(p):
+        found += f", F({df1:.4g}, {df2:.4g}) = {number(f)}, {p_value(p)}"
+    clauses = (
+        Clause(f"{name} is {meaning.estimand}", meaning.references),
+        Clause(
+            f"F tests the hypothesis that it is {null:g}, and the interval is from the same model "
+            "of normal effects",
+            ("mcgraw1996",),
+        ),
+    )
+    statement = Clause(f"{meaning.subject} was {name} = {found}")
+    return MethodsSentence(statement, size, clauses, meaning.kind)

@@ -125,11 +125,12 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
         total=sums.total,
         undefined=UNDEFINED,
         model=None if isinstance(sums, BetweenRaterSums) else model,
-        meaning=_meaning(name),
+        meaning=icc_meaning(name),
     )
 
 
-def _meaning(name: IccName) -> Meaning:
+def icc_meaning(name: IccName) -> Meaning:
+    """What a paper says of an ICC."""
     what = "a single rating" if name.endswith("1)") else "the mean rating"
     return Meaning(
         "Inter-rater reliability",

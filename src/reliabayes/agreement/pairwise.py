@@ -15,9 +15,12 @@ from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.arrays import Codes
 from reliabayes.choices import Method
 from reliabayes.errors import RatingsError
+from reliabayes.finding_table import FindingTable
 from reliabayes.partitions import AnyRatings, RatingsDataset, SharedItems
 from reliabayes.ratings import Ratings
-from reliabayes.wording import listed
+from reliabayes.reporting.methods import Clause, MethodsSentence, Size
+from reliabayes.reporting.numbers import number
+from reliabayes.wording import counted, listed
 
 UNDEFINED = (np.nan, np.nan, np.nan)  # value and limits
 
@@ -79,22 +82,47 @@ def pairwise(
     2    1      2      4  -0.33
     """
     shared = SharedItems.of(ratings) if isinstance(ratings, RatingsDataset) else _Shared.of(ratings)
-    rows, undefined = list[tuple[Any, ...]](), list[str]()
+    rows, undefined, kind = list[tuple[Any, ...]](), list[str](), None
     for one, other in combinations(range(ratings.n_raters), 2):
-        pair, number = ratings.raters[[one, other]], shared.number(one, other)
+        pair, n_shared = ratings.raters[[one, other]], shared.number(one, other)
         found = UNDEFINED
-        if number > 1:
+        if n_shared > 1:
             both = shared.by(one, other)
-            found = UNDEFINED if both is None else _interval(coefficient(both), prob, method)
+            if both is not None:
+                kind = coefficient(both)
+                found = _interval(kind, prob, method)
             undefined += [" and ".join(map(str, pair))] if np.isnan(found[0]) else []
-        rows.append((*pair, number, *found))
+        rows.append((*pair, n_shared, *found))
     if undefined:
         warnings.warn(
             f"the coefficient is undefined for {len(undefined)} of {len(rows)} pairs of raters: "
             f"{listed(undefined)}.",
             stacklevel=2,
         )
-    return pd.DataFrame(rows, columns=["one", "other", "items", "value", "lower", "upper"])
+    table = pd.DataFrame(rows, columns=["one", "other", "items", "value", "lower", "upper"])
+    if kind is None or table["value"].isna().all():
+        return table
+    said = _said(table.dropna(subset="value"), kind, Size.of(ratings))
+    return FindingTable.of(table, f"{said.statement.text}.".replace("{raters}", said.raters), said)
+
+
+def _said(table: pd.DataFrame, kind: Coefficient, size: Size) -> MethodsSentence:
+    """What a paper says of the pairs that have a value."""
+    values, meaning, bounded = table["value"], kind.meaning, kind.limit == 1
+    least, most = (
+        f"{number(values.iloc[at], bounded=bounded)} ({table['one'].iloc[at]} and "
+        f"{table['other'].iloc[at]})"
+        for at in (int(values.argmin()), int(values.argmax()))
+    )
+    mean = number(float(values.mean()), bounded=bounded)
+    text = (
+        f"{kind.name} of {counted(len(table), 'pair')} of {{raters}} was {mean} on average, from "
+        f"{least} to {most}"
+    )
+    clauses = [Clause("each pair is compared on the {items} that both rated", ("light1971",))]
+    if meaning.estimand:
+        clauses.insert(0, Clause(f"{kind.name} is {meaning.estimand}", meaning.references))
+    return MethodsSentence(Clause(text), size, tuple(clauses), meaning.kind)
 
 
 @dataclass(frozen=True, eq=False)

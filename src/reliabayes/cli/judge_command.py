@@ -13,8 +13,8 @@ import typer
 import reliabayes as rb
 from reliabayes.choices import Trust
 from reliabayes.cli.option_groups import with_option_groups
-from reliabayes.cli.options import writable
-from reliabayes.cli.output import print_message, print_text, write_text
+from reliabayes.cli.options import Methods, writable
+from reliabayes.cli.output import print_message, print_methods, print_text, write_text
 from reliabayes.cli.ratings_file import TableOptions, in_options, print_notes
 from reliabayes.cli.seeds import METAVAR, seed_of
 
@@ -98,6 +98,7 @@ def judge(
             "second of two, unless its name says that it is the worse one.",
         ),
     ] = None,
+    methods: Methods = False,
     seed: Annotated[
         int, typer.Option(parser=seed_of, metavar=METAVAR, help="Seed of the sampler.")
     ] = 1,
@@ -126,7 +127,7 @@ def judge(
     for caution in study.cautions:
         print_message(in_options(caution))
     if not asked.require:
-        is_fitted = targets["report"] is not None
+        is_fitted = methods or targets["report"] is not None
         print_text("\n".join(study.answers(good=good) if is_fitted else study.answerable()))
         verdicts = []
     else:
@@ -134,6 +135,8 @@ def judge(
         print_text("\n".join(map(repr, verdicts)))
         for said in study.checks():
             print_message(said)
+    if methods:
+        print_methods(study.methods())
     if targets["report"] is not None:
         source = {"files": ", ".join(map(str, (*asked.files, *asked.human)))}
         study.report(targets["report"], require=asked.require, good=good, source=source)

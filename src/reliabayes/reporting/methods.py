@@ -255,8 +255,10 @@ def methods(
 
     Parameters
     ----------
-    result : Coefficient, Test, LimitsOfAgreement, MeasurementError, GStudyTable, Fit, PointEstimate
-        A result; or the DataFrame of `Ratings.agreement`, of which its finding is said.
+    result : Coefficient, Test, LimitsOfAgreement, MeasurementError, GStudyTable, AltTest, Fit, \
+PointEstimate, Contrast or JudgeStudy
+        A result; or the DataFrame of `Ratings.agreement`, `icc_table` or `pairwise`, of which its
+        finding is said.
     items, raters : str, optional
         What items and raters are called, in the plural, such as "essays" and "teachers".
     **options : Any
@@ -286,7 +288,7 @@ def methods(
     if not isinstance(result, HasMethods):
         raise TypeError(
             "result must be a coefficient, a test, limits of agreement, a measurement error, a G "
-            "study, a fit or the table of ratings.agreement(); found "
-            f"{type(result).__name__}. Of other tables, pass the coefficient itself."
+            "study, a fit, a contrast or a table of ratings.agreement(), icc_table or pairwise; "
+            f"found {type(result).__name__}. Of other tables, pass the coefficient itself."
         )
     return replace(result.methods(**options), items=items, raters=raters)

@@ -11,7 +11,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from reliabayes.reporting.methods import Clause, MethodsSentence
+from reliabayes.reporting.numbers import estimate, number
 from reliabayes.results.summaries import describe, interval_bounds, scalars
+from reliabayes.wording import joined
 
 COMPARABLE_DIMS = ("pool", "pair")
 QUANTITY_GROUPS: Mapping[str, tuple[str, ...]] = {"xcc": ("normalized_xcc", "unnormalized_xcc")}
@@ -102,6 +105,27 @@ class Contrast:
                 f"({100 * self.prob:g}% interval {lower:+.2f} to {upper:+.2f})"
             )
         return found
+
+    def methods(self) -> MethodsSentence:
+        """Say what a paper says of the differences; see `reliabayes.methods`.
+
+        Returns
+        -------
+        MethodsSentence
+            One sentence in APA style. The model and its references are in that of the fit.
+        """
+        found = []
+        for name, values in self.draws.items():
+            draws = values.values.ravel()
+            lower, upper = map(float, interval_bounds(draws, self.prob))
+            size = estimate(
+                float(np.median(draws)), lower, upper, f"{100 * self.prob:g}% CrI", bounded=True
+            )
+            above = number(float(np.mean(draws > 0)), bounded=True)
+            found.append(f"{name} was {size}, with probability {above} above 0")
+        statement = f"The difference between {self.one} and {self.other} in {joined(found)}"
+        how = "medians and equal-tailed credible intervals (CrI) are of the posterior"
+        return MethodsSentence(Clause(statement), clauses=(Clause(how),))
 
     def summary(self) -> pd.DataFrame:
         """Each difference in a row: mean, sd, median, interval, and its probability to exceed 0.

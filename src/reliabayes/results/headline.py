@@ -47,6 +47,13 @@ HEADLINES: Mapping[str, tuple[str, Meaning]] = {
         "ICC",
         Meaning("Inter-rater reliability", f"{BETWEEN_ITEMS}{RANDOM_RATERS}", kind="icc"),
     ),
+    "rate": (
+        "rate",
+        Meaning(
+            "The proportion of ratings by people",
+            "the expected proportion of ratings of {items} of a system that people give a category",
+        ),
+    ),
     "accuracy": (
         "accuracy",
         Meaning(
@@ -99,7 +106,7 @@ def headline(
     symbol, meaning = HEADLINES.get(name, (name, Meaning()))
     said = [
         f"{label} = {write(value, name in HEADLINES)}"
-        for label, value in scalars(symbol, _of_all_raters(quantities[name], ratings))
+        for label, value in scalars(symbol, _as_told(quantities[name], ratings))
     ]
     listed = ", ".join(said[:MOST_LISTED])
     if len(said) > MOST_LISTED:
@@ -110,8 +117,10 @@ def headline(
     return MethodsSentence(statement, size, (*clauses, *how), meaning.kind, version)
 
 
-def _of_all_raters(values: xr.DataArray, ratings: AnyRatings) -> xr.DataArray:
-    """The mean over ratings of a quantity of raters; other quantities as they are."""
+def _as_told(values: xr.DataArray, ratings: AnyRatings) -> xr.DataArray:
+    """The mean over ratings of a quantity of raters, and of two categories the second."""
+    if values.sizes.get("category") == 2:
+        values = values.isel(category=[1])
     if "rater" not in values.dims:
         return values
     return (values * xr.DataArray(share_of_ratings(ratings, None), dims="rater")).sum("rater")
