@@ -5,7 +5,7 @@
 namespace reliabayes {
 
 // What families say of items: each entry c has the readings reading[first[c]] .. reading[first[c + 1] - 1] of
-// judges, counted from 1, and the misreading matrix matrix_of[c].
+// judges, counted from 1, and the misreading matrix matrix_of[c]; entries are ordered by matrix.
 struct FamilyEntries {
   const Integers& matrix_of;
   const Integers& first;

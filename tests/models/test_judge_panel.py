@@ -15,7 +15,9 @@ from reliabayes.arrays import Array
 from reliabayes.families.judges import density, starts
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.simulation import drawn_from_prior
-from tests.designs import four_point_moves, four_point_slopes, gradients
+from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
+from tests.designs import four_point_moves, four_point_slopes, gradients, log_densities
 from tests.judge_answers import answers
 
 PEOPLE = ["person 1", "person 2", "person 3"]
@@ -181,6 +183,35 @@ def test_gradient_of_the_program_is_that_of_finite_differences(categories: int) 
     found, expected = gradients(PANEL, panel(categories), 4)
 
     assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_program_survives_points_where_the_density_is_no_number() -> None:
+    ratings = panel(5)
+    problem = PANEL.problem(ratings)
+    start = PANEL.start(problem)
+    number = sum(np.size(x) for x in start.mode.values())
+    far_and_near = np.array([np.full(number, 1e3), np.zeros(number)])
+
+    found = log_densities(
+        stan.folder() / PANEL.program(problem),
+        stan_data(problem, start.centring),
+        unconstrained_params={"params_r": far_and_near},
+    )
+
+    assert found["lp__"].isna().tolist() == [True, False]
+
+
+def test_answers_of_hundreds_of_runs_have_their_density() -> None:
+    rows = [(item, rater, run) for item in range(3) for rater in "ab" for run in range(400)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "run"])
+    table["rating"] = (table["run"] + table["item"]) % 2  # a probability of 1e-240
+    people = pd.DataFrame({"item": [0, 1], "rater": "p", "run": 0, "rating": [0, 1]})
+    ratings = rb.Ratings.from_frame(pd.concat([table, people]), facets=["run"], scale="nominal")
+    model = rb.JudgePanel(human=["p"], family={"a": "one", "b": "one"})
+
+    found, expected = gradients(model, ratings, 4)
+
+    assert found == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 def test_centring_is_undone_by_its_inverse() -> None:
