@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.families.simulation import drawn_categories
+from reliabayes.likelihoods.item_mixture import ItemMixture
 from reliabayes.ratings import Ratings
 
 
@@ -52,10 +53,17 @@ def numbers_correct(
     rng : Generator
         Source of randomness.
     """
+    k = len(ratings.categories)
+    cell = ratings.rater.astype(np.int64) * k + ratings.category
+    alike = ItemMixture.of(ratings.item, cell, ratings.n_raters * k, distinct)
+    rated = alike.counts.tocoo()
+    rater, category = np.divmod(rated.col, k)
+    shape = (len(alike.kind) * k, ratings.n_raters)
+    right = sp.csr_array((rated.data, (rated.row * k + category, rater)), shape=shape)
+    number = alike.multiplicity.astype(np.int64)
     found = np.empty((n_draws, ratings.n_raters))
     of_draws = (each for some in states for each in some)
     for row, probability in zip(found, of_draws, strict=True):
-        drawn = drawn_categories(probability[distinct], rng)
-        is_correct = drawn[ratings.item] == ratings.category
-        row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
+        share = probability / probability.sum(axis=-1, keepdims=True)
+        row[:] = rng.multinomial(number, share[alike.kind]).ravel() @ right
     return found

@@ -109,8 +109,10 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     entropy = of_items.to_numpy()
     ax = axes_or_new(ax)
     palette, most = Palette.of(ax), float(np.log2(len(fit.ratings.categories)))
-    ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=palette.series[0], alpha=0.35)
-    ax.stairs(entropy, np.arange(len(entropy) + 1), color=palette.series[0], baseline=None)
+    first = np.flatnonzero(np.diff(entropy, prepend=np.inf))  # items alike share a step
+    steps, edges = entropy[first], np.append(first, len(entropy))
+    ax.stairs(steps, edges, fill=True, color=palette.series[0], alpha=0.35)
+    ax.stairs(steps, edges, color=palette.series[0], baseline=None)
     ax.axhline(most, color=palette.muted, linewidth=0.8, linestyle=(0, (4, 3)))
     label_right(ax, [most], ["maximum"])
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")

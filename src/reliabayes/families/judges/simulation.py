@@ -47,21 +47,26 @@ def answered(
     by_person = roles.is_person[ratings.rater]
     if problem.n_people:
         person = np.cumsum(roles.is_person)[ratings.rater[by_person]] - 1
-        answer[by_person] = _drawn(found.people[person, answer[by_person]], rng)
+        answer[by_person] = _drawn(found.people, (person, answer[by_person]), rng)
     group = problem.group if problem.by_group else 0 * problem.group
-    judge_of = np.cumsum(~roles.is_person) - 1
-    read = [_drawn(found.misreading[f, group, truth], rng) for f in range(len(roles.families))]
+    judge_of = np.where(by_person, -1, (np.cumsum(~roles.is_person) - 1)[ratings.rater])
+    read = [_drawn(found.misreading[f], (group, truth), rng) for f in range(len(roles.families))]
     for judge, family in enumerate(said.family):
         lasting = read[family]
         if (own := said.own_of[judge]) >= 0:
-            lasting = _drawn(found.own[own, lasting], rng)
-        rows = np.flatnonzero(~by_person & (judge_of[ratings.rater] == judge))
+            lasting = _drawn(found.own[own], (lasting,), rng)
+        rows = np.flatnonzero(judge_of == judge)
         answer[rows] = lasting[ratings.item[rows]]
         if (slip := said.slip_of[judge]) >= 0:
-            answer[rows] = _drawn(found.slip[slip, answer[rows]], rng)
+            answer[rows] = _drawn(found.slip[slip], (answer[rows],), rng)
     return answer.astype(np.int32)
 
 
-def _drawn(log_probability: Array, rng: np.random.Generator) -> Codes:
-    """A category (N,) of each row of log-probabilities (N, K)."""
-    return drawn_categories(np.exp(log_probability), rng)
+def _drawn(log_probability: Array, at: tuple[Codes, ...], rng: np.random.Generator) -> Codes:
+    """A category (N,) of each of some rows, at positions, of log-probabilities (..., K)."""
+    edges = np.exp(log_probability).cumsum(axis=-1)
+    point = rng.random(len(at[0]))
+    drawn = np.zeros(len(point), np.int32)
+    for edge in np.moveaxis(edges[..., :-1] / edges[..., -1:], -1, 0):
+        drawn += point >= edge[at]
+    return drawn
