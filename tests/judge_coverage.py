@@ -1,14 +1,17 @@
 """Coverage and width of intervals of judge panels, over simulated ones whose truth is known.
 
-`python -m tests.judge_coverage 40` prints for 40 panels of each kind how many 95% intervals of the
-first system's rate, and of the difference of both, hold the true one, with their mean widths: of
-true categories, of ratings by people, and of people alone; and how wide they may be.
+`python -m tests.judge_coverage panels.csv 40` simulates 40 panels of each kind, as far as the file
+does not have them, and appends what it finds. Then it prints, of all panels of the file, how many
+95% intervals of the first system's rate, and of the difference of both, hold the true one, with
+their mean widths: of true categories and of ratings by people, with judges and by people alone; and
+how wide intervals with judges may be. Names of kinds after the number choose among these.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -19,6 +22,12 @@ from tests.judge_answers import RIGHT, SYSTEMS, TRUE_RATES, Answers, Kind, answe
 
 OPTIONS: dict[str, Any] = {"chains": 2, "draws": 500, "parallel_chains": 1, "progress": False}
 PEOPLE = tuple(f"person {number + 1}" for number in range(3))
+KINDS: dict[str, dict[str, Any]] = {
+    **{kind: {"kind": kind} for kind in get_args(Kind)},
+    "shared, people where judges disagree": {"kind": "shared", "where_judges_disagree": True},
+}
+WIDER = 1.05  # than people's labels allow, at most
+KEYS = ["kind", "seed"]
 
 
 class Interval(NamedTuple):
@@ -39,20 +48,17 @@ def rate_by_people(rate: float) -> float:
     return float(rate * right + (1 - rate) * (1 - wrong))
 
 
-def intervals(found: Answers, seed: int) -> dict[str, Interval]:
+def intervals(ratings: rb.Ratings, human: Any, seed: int) -> dict[str, Interval]:
     """Intervals of the first system's rate, and of its difference from the second."""
-    ratings = found.ratings
+    with warnings.catch_warnings(action="ignore"):
+        fit = rb.JudgePanel(human=human).fit(ratings, seed=seed, **OPTIONS)
     result: dict[str, Interval] = {}
-    people = ratings.subset(raters=PEOPLE)
-    for name, data, human in (("", ratings, "human"), ("people alone: ", people, PEOPLE)):
-        with warnings.catch_warnings(action="ignore"):
-            fit = rb.JudgePanel(human=human).fit(data, seed=seed, **OPTIONS)
-        for of in ("truth", "people"):
-            true = [rate_by_people(x) if of == "people" else x for x in TRUE_RATES]
-            draws = fit.panel.rate_draws(of).sel(category=1).values
-            result[f"{name}{of}"] = Interval.of(draws[:, 0], true[0])
-            difference = draws[:, 0] - draws[:, 1]
-            result[f"{name}{of}, difference"] = Interval.of(difference, true[0] - true[1])
+    for of in ("truth", "people"):
+        true = [rate_by_people(x) if of == "people" else x for x in TRUE_RATES]
+        draws = fit.panel.rate_draws(of).sel(category=1).values
+        result[of] = Interval.of(draws[:, 0], true[0])
+        difference = draws[:, 0] - draws[:, 1]
+        result[f"{of}, difference"] = Interval.of(difference, true[0] - true[1])
     return result
 
 
@@ -67,28 +73,43 @@ def reduction(found: Answers) -> float:
     return float(np.sqrt(1 - r**2 * (1 - len(labelled) / len(by_item))))
 
 
-def study(kind: Kind, panels: int, first: int = 0) -> pd.DataFrame:
-    """Coverage and mean width of each interval over panels of a kind."""
-    rows = []
-    for seed in range(first, first + panels):
-        found = answers(seed, kind)
-        rows.append(intervals(found, seed + 1) | {"allowed": Interval(True, reduction(found))})
-    names = rows[0]
+def panel(kind: str, seed: int) -> pd.DataFrame:
+    """A row for each quantity of a panel: whether intervals hold it, their widths, and a limit."""
+    found = answers(seed, **KINDS[kind])
+    ratings = found.ratings
+    with_judges = intervals(ratings, "human", seed + 1)
+    alone = intervals(ratings.subset(raters=PEOPLE), PEOPLE, seed + 1)
     return pd.DataFrame(
         {
-            "coverage": [np.mean([row[name].holds for row in rows]) for name in names],
-            "width": [np.mean([row[name].width for row in rows]) for name in names],
-        },
-        index=pd.Index(names, name=f"{kind}, {panels} panels"),
+            "kind": kind,
+            "seed": seed,
+            "of": list(with_judges),
+            "coverage": [each.holds for each in with_judges.values()],
+            "width": [each.width for each in with_judges.values()],
+            "people_coverage": [each.holds for each in alone.values()],
+            "people_width": [each.width for each in alone.values()],
+            "allowed": [WIDER * reduction(found) * each.width for each in alone.values()],
+        }
     )
 
 
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Coverage and mean widths over the panels of each kind."""
+    by = rows.astype({"coverage": float, "people_coverage": float}).groupby(
+        ["kind", "of"], sort=False
+    )
+    return by.mean().drop(columns="seed").assign(panels=by.size())
+
+
 def main() -> None:
-    """Print the study."""
-    panels = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    kinds: tuple[Kind, ...] = get_args(Kind)
-    for kind in [each for each in kinds if each in (sys.argv[2:] or kinds)]:
-        print(study(kind, panels).round(3).to_string(), flush=True)
+    """Simulate panels, and print what all of them say."""
+    file, panels, kinds = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] or list(KINDS)
+    done = set(pd.read_csv(file)[KEYS].itertuples(index=False, name=None)) if file.exists() else ()
+    for seed in range(panels):
+        for kind in kinds:
+            if (kind, seed) not in done:
+                panel(kind, seed).to_csv(file, mode="a", header=not file.exists(), index=False)
+    print(summary(pd.read_csv(file)).round(3).to_string())
 
 
 if __name__ == "__main__":

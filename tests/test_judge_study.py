@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 import reliabayes as rb
 from reliabayes.families.judges.requirements import Requirement, labels_to_decide
+from tests import judge_coverage
+from tests.calibration.ranks import FALSE_ALARMS
 from tests.judge_answers import answers
 
 FIT = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
@@ -273,6 +275,18 @@ def test_people_sent_where_judges_disagree_are_part_of_the_data() -> None:
 
     true = found.is_good.groupby(found.is_good.index.str[:2]).mean()
     assert true.between(rates["lower_90"], rates["upper_90"]).all()
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("kind", judge_coverage.KINDS)
+def test_intervals_cover_over_panels_of_each_kind(kind: str) -> None:
+    panels = pd.concat([judge_coverage.panel(kind, 1000 + seed) for seed in range(40)])
+
+    held = panels.groupby("of")["coverage"].sum()
+
+    assert set(held.index) == {"truth", "truth, difference", "people", "people, difference"}
+    for number in held:
+        assert binomtest(int(number), 40, 0.95).pvalue > FALSE_ALARMS
 
 
 @pytest.mark.slow
