@@ -20,7 +20,7 @@ export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
 # Simulation-based calibration by kind of model: the names of files in tests/calibration.
-CALIBRATED := gaussian facets pools categories gibbs stopping
+CALIBRATED := gaussian facets pools categories judges gibbs stopping
 # What the suite leaves out, in parts that two processors end within forty minutes each.
 PARTS := repeats pages $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
 # Two processes, which share the files of tests or all tests.

@@ -14,11 +14,9 @@ from reliabayes import Normal, Ratings
 from reliabayes.families.ordered import family
 from tests.calibration.categories import (
     ANNOTATION,
-    FAMILIES,
     SDS,
     annotated,
     few_raters,
-    judged,
     polled,
 )
 from tests.calibration.numbers import complete_design, pooled_design
@@ -46,26 +44,6 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
 def crowd_of_25() -> pd.DataFrame:
     """Six of 25 raters for each of 100 items."""
     return complete_design(100, 25).query("(item + 7 * rater) % 25 < 6")
-
-
-PANELS: dict[str, tuple[rb.JudgePanel, int]] = {
-    "two categories": (rb.JudgePanel(family=FAMILIES), 2),
-    "not pooled": (
-        rb.JudgePanel(family=FAMILIES, pooling="none", misreading="shared"),
-        3,
-    ),
-    "five ordered": (rb.JudgePanel(family=FAMILIES), 5),
-}
-
-
-@pytest.mark.parametrize("name", PANELS)
-def test_posteriors_of_judge_panels_are_calibrated(name: str) -> None:
-    model, n_categories = PANELS[name]
-
-    found = calibrate(model, partial(judged, model, n_categories), n=1000, seed=19)
-
-    print(found)
-    assert found.p_value > FALSE_ALARMS, str(found)
 
 
 @pytest.mark.parametrize(
