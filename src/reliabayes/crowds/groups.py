@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import comb, ndtri
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.crowds.dependence import Dependence
 
 FALSE_ALARMS = 0.02  # proportion of crowds of independent raters in which a pair is found
@@ -51,10 +52,10 @@ def groups(found: Dependence, n_raters: int) -> tuple[Group, ...]:
     -------
     tuple of Group
     """
-    z, met = np.zeros((2, n_raters, n_raters))
     one, two = found.raters.T
-    z[one, two] = z[two, one] = found.z
-    met[one, two] = met[two, one] = 1
+    z, met = (
+        _symmetric(values, one, two, n_raters) for values in (found.z, np.ones(len(found.raters)))
+    )
     pairs, result = len(found.raters), list[Group]()
     is_free = np.ones(n_raters, dtype=bool)
     while True:
@@ -68,31 +69,46 @@ def groups(found: Dependence, n_raters: int) -> tuple[Group, ...]:
         is_free[result[-1].raters] = False
 
 
-def _grown(pair: Codes, z: Array, met: Array, is_free: Array, pairs: int) -> tuple[float, Group]:
+def _symmetric(values: Array, one: Codes, two: Codes, n_raters: int) -> sp.csr_array:
+    """Values (R, R) of pairs: of many raters few have met."""
+    at = np.concatenate([one, two]), np.concatenate([two, one])
+    return sp.csr_array((np.concatenate([values, values]), at), shape=(n_raters, n_raters))
+
+
+def _grown(
+    pair: Codes, z: sp.csr_array, met: sp.csr_array, is_free: Mask, pairs: int
+) -> tuple[float, Group]:
     """The clearest group that grows from a pair, and how far it exceeds its limit."""
-    members, found = pair, []
+    members, found, total = pair, [], _towards(pair, z)
     for size in range(2, min(LARGEST_GROUP, int(is_free.sum())) + 1):
         if size > 2:
-            gain = np.where(is_free, z[members].sum(axis=0), -np.inf)
+            gain = np.where(is_free, total, -np.inf)
             gain[members] = -np.inf
             members = np.append(members, gain.argmax())
-        score = _score(members, z, met)
-        found.append((score - _limit(size, len(z), pairs), Group(members, score)))
+            total = _towards(members, z)
+        score = _score(members, total, _towards(members, met))
+        found.append((score - _limit(size, len(is_free), pairs), Group(members, score)))
     return max(found, key=lambda each: each[0])
 
 
-def _joined(group: Group, z: Array, met: Array, is_free: Array) -> Group:
+def _joined(group: Group, z: sp.csr_array, met: sp.csr_array, is_free: Mask) -> Group:
     """A group with all raters whose errors clearly go with those of its members."""
-    number = np.maximum(met[group.raters].sum(axis=0), 1)
-    joins = is_free & (z[group.raters].sum(axis=0) / np.sqrt(number) > JOINS)
+    number = np.maximum(_towards(group.raters, met), 1)
+    joins = is_free & (_towards(group.raters, z) / np.sqrt(number) > JOINS)
     joins[group.raters] = True
     members = np.flatnonzero(joins)
-    return Group(members, max(group.z, _score(members, z, met)))
+    score = _score(members, _towards(members, z), _towards(members, met))
+    return Group(members, max(group.z, score))
 
 
-def _score(members: Codes, z: Array, met: Array) -> float:
-    at = np.ix_(members, members)
-    return float(z[at].sum() / 2 / np.sqrt(max(met[at].sum() / 2, 1)))
+def _towards(members: Codes, of: sp.csr_array) -> Array:
+    """Sums (R,) over the pairs of each rater with the members."""
+    return np.asarray(of[members].sum(axis=0), dtype=float)
+
+
+def _score(members: Codes, total: Array, number: Array) -> float:
+    """How clear a group is, given the z of all raters with its members, and how many they met."""
+    return float(total[members].sum() / 2 / np.sqrt(max(number[members].sum() / 2, 1)))
 
 
 def _limit(size: int, n_raters: int, pairs: int) -> float:
