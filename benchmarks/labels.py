@@ -4,8 +4,9 @@
 
 A method is a function from ratings to an `Answer`, and a row of `METHODS`. Without names, all are
 measured. What was measured is kept in ``labels.csv``, from which `docs.generate.labels` makes a
-page. No method is given categories that experts gave, but for those with ``known``: these are given
-that many, and scored on the others.
+page, and in ``stated.csv``, from which `docs.generate.stated` draws how often stated labels are
+right. No method is given categories that experts gave, but for those with ``known``: these are
+given that many, and scored on the others.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ import pandas as pd
 
 import reliabayes as rb
 from benchmarks.annotation_crowds import timed
-from tests.models.known_answers import scores
+from tests.models.known_answers import diagram, scores
 
 RESULTS = Path(__file__).with_suffix(".csv")
+STATED = RESULTS.with_name("stated.csv")
 SETS: Mapping[str, str] = {  # by file, or by folder of crowds
     "snow2008_rte": "entailment",
     "snow2008_temp": "events",
@@ -173,10 +175,15 @@ METHODS: Mapping[str, Method] = {
 # By `benchmarks.statement`, each set with the constants of the others.
 HONEST = "stated honestly", f"stated honestly, gold of {KNOWN}"
 SLOW = {"LatentTAP": 9_000}  # more ratings take minutes
+PUBLISHED = "DawidSkene", "HierarchicalDawidSkene", "MACE", "RaterTAP"
+DRAWN = (*PUBLISHED, "recommended", HONEST[0])  # whose bins are kept
 
 
-def measured(method: Method, of: Crowd) -> dict[str, float]:
-    """Scores of a method, the coverage of its intervals, and CPU seconds from ratings to these."""
+def measured(method: Method, of: Crowd) -> tuple[dict[str, float], pd.DataFrame]:
+    """Scores of a method, and its reliability diagram.
+
+    The scores have the coverage of its intervals and CPU seconds from ratings to these.
+    """
     ratings, counting = of.ratings(method.known)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -194,31 +201,39 @@ def measured(method: Method, of: Crowd) -> dict[str, float]:
     if answer.correct is not None:
         lower, upper = answer.correct
         found["correct_covered"] = float(lower <= right[is_known].mean() <= upper)
-    return {**found, "seconds": seconds}
+    return {**found, "seconds": seconds}, diagram(probability, place)
 
 
 def _covers(limits: pd.DataFrame, true: pd.Series[float]) -> float:
     return float(((limits["lower"] <= true) & (true <= limits["upper"])).mean())
 
 
-def rows(name: str, chosen: list[str]) -> pd.DataFrame:
-    """A row for each of the methods chosen, of a set."""
-    of, found = crowd(name), []
-    for method in chosen:
-        if len(of.frame) <= SLOW.get(method, np.inf):
-            found.append({"set": SETS[name], "method": method, **measured(METHODS[method], of)})
+def measure(title: str, of: Crowd, methods: Mapping[str, Method]) -> None:
+    """Measure a set, and keep what was found in place of what was found before."""
+    found, bins = [], []
+    for name, method in methods.items():
+        if len(of.frame) <= SLOW.get(name, np.inf):
+            scores_, drawn = measured(method, of)
+            found.append({"set": title, "method": name, **scores_})
             print({key: value for key, value in found[-1].items() if value == value}, flush=True)
-    return pd.DataFrame(found)
+            if name in DRAWN:
+                drawn = drawn.rename_axis("stated_in").reset_index().astype({"stated_in": str})
+                bins.append(drawn.assign(set=title, method=name))
+    _keep(pd.DataFrame(found), RESULTS)
+    if bins:
+        _keep(pd.concat(bins), STATED)
 
 
-def keep(found: pd.DataFrame) -> None:
-    """Replace the rows of ``labels.csv`` that are of the same sets and methods."""
-    if RESULTS.exists():
-        found = pd.concat([pd.read_csv(RESULTS), found])
-    found = found.drop_duplicates(["set", "method"], keep="last")
+def _keep(found: pd.DataFrame, file: Path) -> None:
+    if file.exists():
+        kept, keys = pd.read_csv(file), ["set", "method"]
+        is_new = pd.MultiIndex.from_frame(kept[keys]).isin(pd.MultiIndex.from_frame(found[keys]))
+        found = pd.concat([kept[~is_new], found])
     for column, order in (("set", SETS.values()), ("method", (*METHODS, *HONEST))):
         found[column] = pd.Categorical(found[column], list(order))
-    found.sort_values(["set", "method"]).round(4).to_csv(RESULTS, index=False)
+    by = ["set", "method", *found.columns.intersection(["stated_in"])]
+    columns = ["set", "method", *found.columns.difference(["set", "method"], sort=False)]
+    found.sort_values(by)[columns].round(4).to_csv(file, index=False)
 
 
 def main() -> None:
@@ -226,8 +241,8 @@ def main() -> None:
     chosen = sys.argv[1:] or list(METHODS)
     if any(name.startswith("crowd-kit") for name in chosen):
         importlib.import_module("crowdkit.aggregation")  # takes a second, which is not the method's
-    for name in SETS:
-        keep(rows(name, chosen))
+    for name, title in SETS.items():
+        measure(title, crowd(name), {method: METHODS[method] for method in chosen})
 
 
 if __name__ == "__main__":

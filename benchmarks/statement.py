@@ -4,12 +4,12 @@
 
 prints the constants of each nine of ten public crowds, and those of all, which are the package's.
 Each crowd is stated with the constants of the others, without and with 50 known categories; these
-rows are kept in ``labels.csv``.
+rows are kept in ``labels.csv``, and their bins in ``stated.csv``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import reliabayes as rb
-from benchmarks.labels import HONEST, KNOWN, SETS, Answer, Method, crowd, keep, measured
+from benchmarks.labels import HONEST, KNOWN, SETS, Answer, Method, crowd, measure
 from reliabayes.arrays import Array, Codes
 from reliabayes.crowds.crowd import Crowd
 from reliabayes.crowds.statement import LEAST, Constants, Statement
@@ -73,18 +73,21 @@ def known(name: str) -> Known:
     return found, ratings.categories.get_indexer(pd.Index(of.gold.reindex(ratings.items)))
 
 
+def by_others(name: str, crowds: Mapping[str, Known]) -> tuple[Constants, Mapping[str, Method]]:
+    """The constants of all crowds but one, and how they state that one without and with gold."""
+    found = constants_of([each for other, each in crowds.items() if other != name])
+    given = zip(HONEST, (0, KNOWN), strict=True)
+    return found, {method: Method(partial(honest, found), number) for method, number in given}
+
+
 def main() -> None:
     """Print constants, and keep what they state."""
     crowds = {name: known(name) for name in SETS}
     print("all", constants_of(list(crowds.values())))
     for name, title in SETS.items():
-        of_others = constants_of([each for other, each in crowds.items() if other != name])
-        print("without", title, of_others, flush=True)
-        answer, found = partial(honest, of_others), []
-        for method, number in zip(HONEST, (0, KNOWN), strict=True):
-            scores = measured(Method(answer, number), crowd(name))
-            found.append({"set": title, "method": method, **scores})
-        keep(pd.DataFrame(found))
+        found, methods = by_others(name, crowds)
+        print("without", title, found, flush=True)
+        measure(title, crowd(name), methods)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,13 @@ from docs.generate import (
     notebooks,
     reference,
     reports,
+    stated,
     texts,
 )
 
 FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after ( or before .
 CELL = re.compile(r"<td.*?</td>", re.DOTALL)
-WITH_FILES = (gallery, models, notebooks, reports)
+WITH_FILES = (gallery, models, notebooks, reports, stated)
 TEXTS = (models, reference, gallery, files, notebooks, reports, texts, labels)
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from benchmarks.labels import HONEST, METHODS, SETS, SLOW, crowd, measured, votes
-from docs.generate import labels
+from benchmarks.labels import HONEST, METHODS, SETS, SLOW, STATED, crowd, measured, votes
+from docs.generate import labels, stated
+from tests.conftest import ROOT
 
 RESULTS = pd.read_csv(labels.RESULTS)
 
@@ -57,13 +58,36 @@ def test_items_at_95_percent_and_more_are_pooled_over_sets() -> None:
     assert "| m | 2 | -0.050 | -0.050 | 1.000 | 0.100 | 0.985 | 0.800 | 0.20 |  |  | 1.0 |" in page
 
 
+def test_bins_are_pooled_over_sets_and_those_at_95_percent_and_more_are_sure() -> None:
+    rows = [
+        ("a", "m", "(0.5, 0.6]", 10, 0.6, 0.5),
+        ("a", "m", "(0.95, 0.99]", 30, 0.96, 0.9),
+        ("b", "n", "(0.95, 0.99]", 10, 0.98, 0.5),
+        ("b", "n", "(0.99, 1.0]", 40, 1.0, 1.0),
+        ("b", "x", "(0.99, 1.0]", 40, 1.0, 0.0),
+    ]
+    columns = ["set", "method", "stated_in", "items", "stated", "right"]
+
+    bins = stated.pooled(pd.DataFrame(rows, columns=columns), ("m", "n"))
+
+    assert bins["items"].tolist() == [10, 40, 40]
+    assert bins["right"].tolist() == pytest.approx([0.5, 0.8, 1.0])
+    assert stated.sure(bins) == pytest.approx(((0.965 + 1) / 2, 0.9))
+
+
+def test_the_page_of_known_answers_has_what_the_picture_finds() -> None:
+    page = (ROOT / "docs" / "known_answers.md").read_text()
+
+    assert page.count(f"![{stated.finding(pd.read_csv(STATED))}]") == 2
+
+
 @pytest.mark.slow
 def test_votes_on_bluebirds_are_as_measured() -> None:
     """The only set with a few thousand ratings that tests may load."""
     if not (rb.datasets.folder() / "bluebirds.csv").exists():
         pytest.skip("bluebirds are missing")
 
-    found = measured(METHODS["votes"], crowd("bluebirds"))
+    found, _ = measured(METHODS["votes"], crowd("bluebirds"))
 
     row = RESULTS[(RESULTS["set"] == "bluebirds") & (RESULTS["method"] == "votes")].iloc[0]
     assert found["right"] == pytest.approx(row["right"], abs=1e-3)

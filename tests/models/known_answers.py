@@ -8,7 +8,8 @@ import pandas as pd
 import reliabayes as rb
 from reliabayes.arrays import Array, Codes
 
-EDGES = (0, 0.6, 0.8, 0.95, 0.99, 1)  # of the bins of the reliability diagram
+# Of the bins of the reliability diagram, which are narrow where models state most.
+EDGES = (0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
 FLOOR = 1e-6  # of probabilities in the log score
 ROUNDING = 1e-12  # relative difference of probabilities that are equal
 
