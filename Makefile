@@ -22,7 +22,7 @@ export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 # Simulation-based calibration by kind of model: the names of files in tests/calibration.
 CALIBRATED := gaussian facets pools categories judges gibbs stopping
 # What the suite leaves out, in parts that two processors end within forty minutes each.
-PARTS := repeats pages $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
+PARTS := repeats labels pages $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
 # Two processes, which share the files of tests or all tests.
 BY_FILE := --numprocesses 2 --dist loadfile
 PARALLEL := --numprocesses 2 --dist worksteal
@@ -50,7 +50,11 @@ proof: $(PARTS)
 
 # What the suite checks on one design, seed or model, on many.
 repeats: $(VENV)/developed
-	$(BIN)/python -m pytest -m "proof and not packaging and not browser" $(BY_FILE)
+	$(BIN)/python -m pytest -m "proof and not packaging and not browser" $(BY_FILE) --ignore=tests/crowds
+
+# Raters who err together are found, and labels of public crowds stated as documented.
+labels: $(VENV)/developed
+	$(BIN)/python -m pytest -m proof $(PARALLEL) tests/crowds
 
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m "packaging and not proof" tests/packaging

@@ -1,0 +1,43 @@
+"""Labels of ten public crowds, stated with constants found on nine others, are as documented."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from benchmarks.labels import HONEST, RESULTS, SETS, crowd, measured
+from benchmarks.statement import Known, by_others, constants_of, known
+from reliabayes.crowds.statement import OF_CROWDS
+
+
+@cache
+def crowds() -> dict[str, Known]:
+    if not (rb.datasets.folder() / "crowds").exists():
+        pytest.skip("the public crowds are missing")
+    return {name: known(name) for name in SETS}
+
+
+@pytest.mark.proof
+def test_constants_are_those_with_the_best_log_score_on_ten_crowds() -> None:
+    found = constants_of(list(crowds().values()))
+
+    assert astuple(found) == pytest.approx(astuple(OF_CROWDS), abs=0.01)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("name", "title"), SETS.items())
+def test_labels_of_a_crowd_stated_by_the_others_are_as_documented(name: str, title: str) -> None:
+    _, methods = by_others(name, crowds())
+    kept = pd.read_csv(RESULTS).set_index(["set", "method"])
+
+    for method in HONEST:
+        found, _ = measured(methods[method], crowd(name))
+        row: Any = kept.loc[(title, method)]
+        assert found["right"] == pytest.approx(row["right"], abs=0.005)
+        assert found["log_score"] == pytest.approx(row["log_score"], abs=0.005)
+        assert found["calibration_error"] == pytest.approx(row["calibration_error"], abs=0.01)
