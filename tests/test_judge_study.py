@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import reliabayes as rb
+from reliabayes.families.judges.replaceable import advantages
 from reliabayes.families.judges.requirements import Requirement, labels_to_decide
 from tests import judge_coverage
 from tests.calibration.ranks import FALSE_ALARMS
@@ -372,3 +374,28 @@ def test_systems_are_compared_within_prompts() -> None:
     pr_first = [float(found["pr_first"]["v3"]) for found in ranks]
     assert pr_first[0] == pytest.approx(paired["pr_above_0"], abs=0.03)
     assert pr_first[0] < pr_first[1] < 0.5
+
+
+@pytest.mark.slow
+def test_how_often_a_judge_is_as_close_to_the_others_equals_the_sum_over_all_answers() -> None:
+    found, problem = study().results.matrices, study().problem
+    said = problem.answers
+    prevalence, misreading = (np.exp(x[-1]) for x in (found.prevalence, found.misreading))
+    people, own, slip = (np.exp(x[-1]) for x in (found.people, found.own, found.slip))
+    matrix = [group if len(misreading[0]) > 1 else 0 for group in range(2)]
+    read = misreading[said.family[1]]
+    lasts, runs = own[said.own_of[1]], slip[said.slip_of[1]]
+    expected = np.zeros((2, 3))
+    for group, true, reads, has, says, *ratings in product(range(2), repeat=8):
+        pr = prevalence[group, true] * read[matrix[group], true, reads] / 2  # equal groups
+        pr *= lasts[reads, has] * runs[has, says]
+        pr *= np.prod([people[person, true, rating] for person, rating in enumerate(ratings)])
+        for person in range(3):
+            others = [rating for other, rating in enumerate(ratings) if other != person]
+            of_judge, of_person = others.count(says), others.count(ratings[person])
+            expected[:, person] += pr * (of_judge >= of_person), pr * (of_person >= of_judge)
+
+    one, other = advantages(found, 1, problem)
+
+    assert (said.own_of[1], said.slip_of[1]) >= (0, 0)
+    assert np.array([one[-1], other[-1]]) == pytest.approx(expected, abs=1e-12)

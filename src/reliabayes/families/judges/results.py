@@ -24,7 +24,7 @@ from reliabayes.families.judges.pairing import (
 )
 from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items, rate_draws
-from reliabayes.families.judges.replaceable import advantages
+from reliabayes.families.judges.replaceable import advantages, numbers_of_a_draw
 from reliabayes.families.judges.reports import judge_confusion, reruns_flip
 from reliabayes.families.judges.starts import complete
 from reliabayes.families.judges.votes import error_correlation, informative_votes
@@ -33,6 +33,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 from reliabayes.wording import listed
 
+MOST_NUMBERS = 2**25  # of all draws, of which a judge is compared with people
 FEW_DRAWS = 200  # that take a simulation or a sum over all answers each
 SEED = 1  # of what is drawn given the draws
 
@@ -414,9 +415,9 @@ class PanelResults:
                 "whether a judge may replace a person needs three people or more, because each is "
                 f"compared with the agreement of the others; found {self.problem.n_people}."
             )
-        few = self._few.posterior
+        some = self._of_draws(max(FEW_DRAWS, MOST_NUMBERS // numbers_of_a_draw(self.problem)))
         at = judges.tolist().index(judge)
-        of_judge, of_person = advantages(few, at, np.random.default_rng(SEED))
+        of_judge, of_person = advantages(some.matrices, at, self.problem)
         rate = (of_judge > of_person - epsilon).mean(axis=1)
         found = {"pr_replaceable": (rate >= 0.5).mean(), "winning_rate": rate.mean()}
         return pd.Series({**found, **describe(of_judge.mean(axis=1), prob)}, name=judge)
@@ -428,7 +429,10 @@ class PanelResults:
 
     @cached_property
     def _few(self) -> PanelResults:
-        return replace(self, posterior=self.posterior.thinned(FEW_DRAWS))
+        return self._of_draws(FEW_DRAWS)
+
+    def _of_draws(self, number: int) -> PanelResults:
+        return replace(self, posterior=self.posterior.thinned(number))
 
     def _each_matrices(self) -> list[Matrices]:
         """Log-probabilities of categories, draw by draw."""
