@@ -299,10 +299,11 @@ def test_spreads_of_any_size_are_drawn_from(sd: float, name: str) -> None:
     np.testing.assert_allclose(rows.sum(axis=-1), 1)
 
 
+@pytest.mark.parametrize("raters", [8, 9])  # four or eight fill a register
 def test_same_seed_gives_the_same_draws_however_chains_run(
-    monkeypatch: pytest.MonkeyPatch,
+    raters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, ratings = rb.HierarchicalDawidSkene(), crowd(50, 8, 4, 3)
+    model, ratings = rb.HierarchicalDawidSkene(), crowd(50, raters, 4, 3)
 
     alone = drawn(model, ratings, chains=4, draws=30, parallel_chains=1)
     monkeypatch.setattr(gibbs, "PAUSE", 1e-9)  # one sweep at a time

@@ -35,6 +35,7 @@ class Abilities {
     double* ability = x + own_.ability;
     double& scale = x[own_.ability_spread];
     std::copy_n(ability, own_.raters, ability_.begin());
+    std::fill(ability_.begin() + own_.raters, ability_.end(), 0);  // or they would be those of the sweep before
     draw_given_effects(scale, stream);
     if (sweep % rarer == 0) draw_scale_given_effects(scale, stream);
     draw_given_log_odds(x, scale, stream);
