@@ -205,7 +205,6 @@ class Coefficient:
         Returns
         -------
         MethodsSentence
-        -------
             One sentence in APA style, with its references.
         """
         return self.methods_with(self.interval(prob, **options))

@@ -68,7 +68,6 @@ class Test:
         Returns
         -------
         MethodsSentence
-        -------
             One sentence in APA style, with its references.
         """
         about = f" of the hypothesis {self.meaning.estimand}" if self.meaning.estimand else ""

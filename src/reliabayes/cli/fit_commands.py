@@ -119,19 +119,18 @@ def fit(
     else:
         fitted = chosen.fit(ratings, warmup=warmup, **asdict(sampling))
     source = source_of(ratings_file, ratings)
-
-    said = fitted.methods(prob) if isinstance(fitted, rb.Fit) else fitted.methods()
+    said = _said(fitted, prob) if methods else None
 
     def show() -> None:
         if json_file == STDOUT:
             writers["json"](STDOUT)
         else:
             print_results(fitted, prob)
-            if methods:
+            if said is not None:
                 print_methods(said)
         print_diagnostics(fitted, is_recommended=is_recommended)
 
-    for_papers = {"methods": json_methods(said)} if methods else {}
+    for_papers = {} if said is None else {"methods": json_methods(said)}
     writers: dict[str, Callable[[Path], None]] = {
         "json": lambda path: write_json(json_report(fitted, prob, source) | for_papers, path),
         **table_writers(fitted, is_in_parts=is_in_parts),
@@ -178,6 +177,10 @@ def compare(
         cells = (f"{x:.4f}" if isinstance(x, float) else str(x) for x in row)
         printed.add_row(str(name), *cells)
     print_table(printed)
+
+
+def _said(fitted: rb.Fit | rb.PointEstimate, prob: float) -> rb.MethodsSentence:
+    return fitted.methods(prob) if isinstance(fitted, rb.Fit) else fitted.methods()
 
 
 def _point_estimate(

@@ -79,7 +79,7 @@ GUIDELINES: Mapping[str, tuple[Sequence[Point], str]] = {
 
 
 def checklist(name: str, answers: Mapping[str, str]) -> pd.DataFrame:
-    """Tabulate the points of a guideline with what answers them; see `Methods.guideline`.
+    """Tabulate the points of a guideline with what answers them; see `MethodsSentence.guideline`.
 
     Parameters
     ----------

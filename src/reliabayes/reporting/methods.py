@@ -267,7 +267,6 @@ PointEstimate, Contrast or JudgeStudy
     Returns
     -------
     MethodsSentence
-    -------
         ``sentence``, ``references``, ``bibtex()`` and ``guideline("GRRAS")``.
 
     Raises

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -206,7 +206,7 @@ def unpack(packed: xr.Dataset) -> dict[str, Any]:
     values: dict[str, Any] = {
         field.name: packed.attrs.get(field.name)
         for field in fields(Ratings)
-        if field.default is field.default_factory is MISSING or field.name in packed.attrs
+        if _is_required(field) or field.name in packed.attrs
     }
     values["left_out"] = json.loads(packed.attrs.get("left_out", "{}"))
     for name, variable in packed.variables.items():
@@ -236,7 +236,7 @@ def unpack_arrays(packed: xr.Dataset, known: Mapping[str, type], trust: bool = F
     """The dataclass that `pack_arrays` packed."""
     arrays = {str(name): variable.values for name, variable in packed.variables.items()}
     found = named_class(packed.attrs["class"], known, trust)
-    needed = [each.name for each in fields(found) if each.default is each.default_factory]
+    needed = [each.name for each in fields(found) if _is_required(each)]
     if missing := [name for name in needed if name not in arrays]:
         raise ValueError(f"its form is that of another version, without {', '.join(missing)}")
     return found(**arrays)
@@ -254,6 +254,10 @@ def unpack_fields(packed: Mapping[str, Any], known: Mapping[str, type], trust: b
     return found(
         **{name: _unpacked(value, known, trust) for name, value in packed["fields"].items()}
     )
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _packed(value: Any) -> Any:

@@ -246,13 +246,14 @@ def _separate(
     modes, runs, states, at = list(modes), list(runs), list(states), list(nearest)
     while len(modes) > 1:
         number = [sum(int((own == mode).sum()) for own in at) for mode in range(len(modes))]
-        stays = [(own == mode).mean() >= MIXING.stayed for mode, own in enumerate(at)]
         left = [
-            n if n < MIXING.few and not s else np.inf for n, s in zip(number, stays, strict=True)
+            mode
+            for mode, own in enumerate(at)
+            if number[mode] < MIXING.few and (own == mode).mean() < MIXING.stayed
         ]
-        least = int(np.argmin(left))
-        if left[least] == np.inf:
+        if not left:
             break
+        least = min(left, key=number.__getitem__)
         for each in (modes, runs, states):
             del each[least]
         at = [_nearest(response, run.parameters, states, problem) for run in runs]
