@@ -165,7 +165,6 @@ def start_at_mode(problem: PanelProblem) -> WarmStart:
         constrain=partial(_constrained, centring),
         step_size=0.5,
         adapt_metric=True,
-        target_acceptance=0.9,
         path=mode.path,
         centring=centring,
     )
