@@ -164,7 +164,6 @@ def start_at_mode(problem: PanelProblem) -> WarmStart:
         sd={name: sds[name] for name in names},
         constrain=partial(_constrained, centring),
         step_size=0.5,
-        adapt_metric=True,
         path=mode.path,
         centring=centring,
     )
