@@ -16,7 +16,6 @@ from reliabayes.families.judges.reports import truths
 from reliabayes.families.judges.results import PanelResults
 from reliabayes.families.judges.starts import complete
 from reliabayes.results.posterior import Posterior
-from reliabayes.wording import listed
 
 MOST_DRAWS = 1000  # which estimate a correlation with an error of 0.03
 MOST_NUMBERS = 20_000_000  # probabilities of labels by draw, which fit in memory
@@ -114,14 +113,11 @@ def _features(posterior: Posterior[PanelProblem], kinds: Codes) -> Array:
 
 def _targets(results: PanelResults, one: Any, other: Any, of: Of) -> Array:
     """Centred draws (S, Q) of what is estimated, over the square root of their number."""
-    rates = results.rate_draws(of)
-    groups = rates.indexes["group"].tolist()
-    for group in (one, other):
-        if group is not None and group not in groups:
-            raise ValueError(f"{group!r} is no group. Choose from {listed(groups)}.")
-    values = rates.values if one is None else rates.sel(group=[one]).values
+    rates = results.rate_draws(of).values
+    at = results.positions(*(group for group in (one, other) if group is not None))
+    values = rates if one is None else rates[:, at[:1]]
     if other is not None:
-        values = values - rates.sel(group=[other]).values
+        values = values - rates[:, at[-1:]]
     flat = values.reshape(len(values), -1)
     return np.asarray((flat - flat.mean(axis=0)) / np.sqrt(len(flat)))
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, softmax
 
-from reliabayes.arrays import Array, Codes
 from reliabayes.families.judges.identification import Of
 from reliabayes.families.judges.results import SEED, PanelResults
+from reliabayes.families.simulation import drawn_categories
 from reliabayes.wording import listed
 
 COSTS = ("human", "judge")
@@ -101,29 +101,24 @@ def plan(
     if problem.n_categories != 2:
         raise ValueError(f"a plan needs two categories; found {problem.n_categories}.")
     rates = results.rate_draws(of)
-    names = rates.indexes["group"].tolist()
-    for group in (one, other):
-        if group is not None and group not in names:
-            raise ValueError(f"{group!r} is no group. Choose from {listed(names)}.")
-    asked = (
-        [[name] for name in names] if one is None else [[one] if other is None else [one, other]]
-    )
+    chosen = [group for group in (one, other) if group is not None]
+    asked = [[name] for name in problem.coords["group"]] if one is None else [chosen]
     tables = []
     for groups in asked:
-        at = [names.index(group) for group in groups]
+        at = results.positions(*groups)
         draws = rates.isel(category=1).values[:, at]
         if len(at) == 2 and results.is_paired(*at):
             draws = results.paired_draws(at[0], at[1], 1, of)[:, None]
         else:
             draws = draws @ np.array([1.0, -1.0][: len(at)])[:, None]
         ends = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2])
-        tables.append(_planned(results, groups, of, float(ends[1] - ends[0]), width, prob, cost))
+        tables.append(_planned(results, at, of, float(ends[1] - ends[0]), width, prob, cost))
     return pd.concat(tables)
 
 
 def _planned(
     results: PanelResults,
-    groups: list[Any],
+    groups: list[int],
     of: Of,
     now: float,
     width: float,
@@ -131,20 +126,20 @@ def _planned(
     cost: Mapping[str, float],
 ) -> pd.DataFrame:
     """The plan of least cost over numbers of runs; a row for each group."""
-    names = results.problem.coords["group"].tolist()
     runs, plans = _usual_runs(results), list[pd.DataFrame]()
     has_reruns = bool(len(results.problem.coords["run_judge"]))
     for number in range(runs, max(MOST_RUNS, runs) + 1) if has_reruns else [runs]:
-        each = [_at_hand(results, names.index(name), number, of, cost) for name in groups]
+        each = [_at_hand(results, group, number, of, cost) for group in groups]
         if not plans:  # the first has as many runs as there are now
             sds = 2 * float(ndtri((1 + prob) / 2))  # between the ends of an interval
             most = _variance_of_answers(each, now / sds, width / sds)
         effort = _least_effort(each, most)
         again = (number - runs) * results.problem.size("judge") * cost["judge"]
-        found = pd.DataFrame([_row(group, effort, again) for group in each], groups)
+        found = pd.DataFrame([_row(group, effort, again) for group in each])
+        found.index = results.problem.coords["group"][groups].rename("group")
         found.insert(4, "runs", number)
         found.insert(0, "width", now)
-        plans.append(found.rename_axis("group"))
+        plans.append(found)
     return min(plans, key=lambda found: found["cost"].sum())
 
 
@@ -229,22 +224,22 @@ def _explained(
     rng, k = np.random.default_rng(SEED), problem.n_categories
     chosen = rng.integers(len(found.prevalence), size=SIMULATED)
     prevalence = np.exp(found.prevalence[chosen, group])
-    truth = _drawn(prevalence, rng)
+    truth = drawn_categories(prevalence, rng)
     every = np.arange(SIMULATED)
     log = np.log(prevalence)
     read = np.exp(found.misreading[chosen][:, :, group if problem.by_group else 0])  # (N, F, K, K)
     for family in range(problem.size("family")):
-        reads = _drawn(read[every, family, truth], rng)
+        reads = drawn_categories(read[every, family, truth], rng)
         of_reading = np.zeros((SIMULATED, k))
         for judge in np.flatnonzero(problem.answers.family == family):
             own, slip = problem.answers.own_of[judge], problem.answers.slip_of[judge]
             none = np.broadcast_to(np.eye(k), (SIMULATED, k, k))
             lasting = np.exp(found.own[chosen, own]) if own >= 0 else none
             slips = np.exp(found.slip[chosen, slip]) if slip >= 0 else none
-            kept = _drawn(lasting[every, reads], rng)
+            kept = drawn_categories(lasting[every, reads], rng)
             of_lasting = np.ones((SIMULATED, k))
             for _ in range(runs if slip >= 0 else 1):
-                of_lasting *= slips[every, :, _drawn(slips[every, kept], rng)]
+                of_lasting *= slips[every, :, drawn_categories(slips[every, kept], rng)]
             of_reading += np.log(np.maximum(np.einsum("nro,no->nr", lasting, of_lasting), 1e-300))
         likelihood = np.einsum("ntr,nr->nt", read[:, family], np.exp(of_reading))
         log += np.log(np.maximum(likelihood, 1e-300))
@@ -255,11 +250,3 @@ def _explained(
     of_answer = says[every, truth]
     variance = float(of_answer.var() + (of_answer * (1 - of_answer)).mean() / people)
     return max(variance, 1e-6), float(np.clip(expected.var() / max(variance, 1e-6), 0.0, 0.999))
-
-
-def _drawn(probability: Array, rng: np.random.Generator) -> Codes:
-    """One of categories (N,) from each row of probabilities (N, K)."""
-    edges = probability.cumsum(axis=1)
-    return np.asarray(
-        (rng.random(len(edges))[:, None] * edges[:, -1:] >= edges[:, :-1]).sum(axis=1)
-    )

@@ -156,16 +156,13 @@ class PanelResults:
             There is no such group or category, or it must be chosen among several.
         """
         draws = self.rate_draws(of, items)
-        groups, categories = draws.indexes["group"], draws.indexes["category"]
-        for group in (one, other):
-            if group not in groups:
-                raise ValueError(f"{group!r} is no group. Choose from {listed(list(groups))}.")
+        categories = draws.indexes["category"]
+        first, second = self.positions(one, other)
         if category is None and len(categories) > 2:
             raise ValueError(f"category must be one of {listed(list(categories))}.")
         chosen = categories[1] if category is None else category
         if chosen not in categories:
             raise ValueError(f"category must be one of {listed(list(categories))}, not {chosen!r}.")
-        first, second = (groups.tolist().index(group) for group in (one, other))
         values = draws.sel(category=chosen).values
         difference, how = values[:, first] - values[:, second], ""
         if items == "population" and self.is_paired(first, second):
@@ -175,14 +172,33 @@ class PanelResults:
         name = f"rate of {chosen} ({of}, {items}{how})"
         return Contrast(str(one), str(other), xr.Dataset({name: by_draw}), prob)
 
+    def positions(self, *groups: Any) -> list[int]:
+        """Positions of groups, by their names."""
+        names = self.problem.coords["group"].tolist()
+        for group in groups:
+            if group not in names:
+                raise ValueError(f"{group!r} is no group. Choose from {listed(names)}.")
+        return [names.index(group) for group in groups]
+
     def is_paired(self, one: int, other: int) -> bool:
         """Whether groups, by their positions, have enough blocks in common to be compared there."""
         return shared_blocks(self.posterior, one, other) >= LEAST_SHARED
 
     def paired_draws(self, one: int, other: int, category: int, of: Of = "people") -> Array:
         """Draws (S,) of the difference of a rate, compared within blocks; all by positions."""
-        draws = paired_rates(self.posterior, category, of, np.random.default_rng(SEED))
+        draws = self._paired_rates(category, of)
         return np.asarray(draws[:, one] - draws[:, other])
+
+    def _paired_rates(self, category: int, of: Of) -> Array:
+        """Draws (S, G) of a rate on the same blocks, which are simulated once."""
+        if (category, of) not in self._paired:
+            rng = np.random.default_rng(SEED)
+            self._paired[category, of] = paired_rates(self.posterior, category, of, rng)
+        return self._paired[category, of]
+
+    @cached_property
+    def _paired(self) -> dict[tuple[int, Of], Array]:
+        return {}
 
     def means(
         self, of: Of = "people", items: Items = "population", prob: float = 0.9
@@ -264,7 +280,7 @@ class PanelResults:
         if blocks < LEAST_SHARED or items != "population":
             blocks = 0
         else:
-            values = paired_rates(self.posterior, categories.tolist().index(chosen), of, rng)
+            values = self._paired_rates(categories.tolist().index(chosen), of)
         tied = rng.random(values.shape)  # equal rates have their ranks by lot
         rank: Array = np.lexsort((tied, -values)).argsort(axis=1).astype(float) + 1
         table = _estimates(rank, prob, draws.indexes["group"].rename("group"), of, items)
