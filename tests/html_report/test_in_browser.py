@@ -13,7 +13,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.html_report import fits
-from tests.chromium import launched, violations
+from tests.chromium import violations
 from tests.html_report.test_judge_report import clear
 from tests.html_report.test_report import (
     IMAGE,
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 ITEMS = "Items (DawidSkene)"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium."""
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ import reliabayes as rb
 from reliabayes.html_report.fits import Options, report_fits
 from reliabayes.html_report.one_page import one_page_of
 from reliabayes.html_report.pictures import picture
-from tests.chromium import launched
 from tests.html_report.test_report import (
     SCRIPT,
     Page,
@@ -100,13 +99,6 @@ def doubtful() -> rb.Fit:
     for name in stuck:
         stuck[name][0] *= 5
     return replace(fit, posterior=stuck)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium."""
-    with launched() as found:
-        yield found
 
 
 @pytest.mark.browser
