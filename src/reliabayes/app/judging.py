@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from reliabayes.app.faults import with_controls
@@ -16,11 +13,11 @@ from reliabayes.app.tables import MOST_MEMORY
 from reliabayes.app.tasks import SEED
 from reliabayes.html_report.blocks import Text
 from reliabayes.html_report.fragment import answer_fragment, blocks_fragment
-from reliabayes.html_report.judge_page import judge_report, study_fit
+from reliabayes.html_report.judge_page import judge_page, study_fit
 from reliabayes.html_report.sections.judges import cautions, judges, systems
 from reliabayes.judge_study import JudgeStudy
 from reliabayes.ratings import Ratings, read_judged
-from reliabayes.ratings.judged_files import PEOPLE
+from reliabayes.ratings.judged_files import pools_of_people
 
 NAMES = ("judges", "people")  # of the files, in messages
 
@@ -75,17 +72,13 @@ def _judged(
 ) -> Judged:
     with limited_memory(MOST_MEMORY):
         ratings = _read(answers, labels, options)
-    has_people = PEOPLE in set(map(str, ratings.pools))
-    study = JudgeStudy(ratings, human=PEOPLE if has_people else [], fit={"seed": SEED})
+    study = JudgeStudy(ratings, human=pools_of_people(ratings), fit={"seed": SEED})
     found = study.conclusions(good=good)
     notes = [Text(with_controls(note)) for note in ratings.notes]
     sections = (cautions(study), systems(study, found), judges(found))
     blocks = [block for section in sections for block in section.blocks]
     html = answer_fragment(study_fit(study, found)) + blocks_fragment([*notes, *blocks])
-    with TemporaryDirectory(prefix="reliabayes-app-") as folder:
-        path = Path(folder, "report.html")
-        judge_report(study, os.fspath(path), good=good)
-        return Judged(html, path.read_bytes())
+    return Judged(html, judge_page(study, found))
 
 
 def _read(answers: Given, labels: Given | None, options: dict[str, Any]) -> Ratings:

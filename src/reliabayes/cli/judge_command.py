@@ -21,7 +21,6 @@ from reliabayes.cli.seeds import METAVAR, seed_of
 if TYPE_CHECKING:
     from reliabayes.families.judges.requirements import Verdict
 
-PEOPLE = "human"  # pool of those on label sheets
 CONTRADICTED, UNDECIDED = 3, 4  # exit statuses
 SETTINGS = Path("pyproject.toml")
 
@@ -110,6 +109,7 @@ def judge(
     table tool.reliabayes.judge of pyproject.toml.
     """
     from reliabayes.families.judges.requirements import Requirement
+    from reliabayes.ratings.judged_files import pools_of_people
 
     asked = _asked(files, human, require, table, undecided)
     targets = {"junit": writable(junit_xml), "report": writable(report)}
@@ -117,10 +117,9 @@ def judge(
         Requirement.parse(text)  # before a fit
     ratings = rb.read_judged(asked.files, asked.human, **asked.table.arguments)
     print_notes(ratings)
-    has_people = PEOPLE in set(map(str, ratings.pools))
     study = rb.JudgeStudy(
         ratings,
-        human=PEOPLE if has_people else [],
+        human=pools_of_people(ratings),
         trust=trust,
         fit={"seed": seed, "progress": False},
     )

@@ -115,12 +115,12 @@ def report(
 
 
 def _check_printable(*, one_page: bool) -> None:
-    from reliabayes.html_report.printing import check_printable
+    from reliabayes.html_report.printing import printing_program
 
     if not one_page:
         raise typer.BadParameter("--out names a PDF, and only --one-page prints one.")
     try:
-        check_printable()
+        printing_program()
     except FileNotFoundError as error:
         raise typer.BadParameter(str(error)) from error
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from reliabayes.families.judges.conclusions import Conclusions
+from reliabayes.families.judges.requirements import Verdict
 from reliabayes.files import write_whole
 from reliabayes.html_report.answers.judges import judges_answer
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
@@ -75,6 +76,40 @@ def judge_report(
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     verdicts = [study.supports(text) for text in require]
     found = study.conclusions(good=good, epsilon=epsilon, prob=prob)
+    page = judge_page(
+        study, found, verdicts, title=title, source=source, command=command, date=date
+    )
+    write_whole(path, page)
+
+
+def judge_page(
+    study: JudgeStudy,
+    found: Conclusions,
+    verdicts: Sequence[Verdict] = (),
+    *,
+    title: str = TITLE,
+    source: Mapping[str, str] | None = None,
+    command: str = "",
+    date: str = "",
+) -> bytes:
+    """One HTML page about a study of judges.
+
+    Parameters
+    ----------
+    study : JudgeStudy
+        The study.
+    found : Conclusions
+        Its conclusions.
+    verdicts : sequence of Verdict, optional
+        Verdicts on requirements.
+    title, source, command, date
+        As of `judge_report`.
+
+    Returns
+    -------
+    bytes
+    """
+    prob = found.prob
     lead = study_fit(study, found)
     sections = [
         cautions(study),
@@ -86,7 +121,7 @@ def judge_report(
         diagnostics([lead]),
         method([lead], command or _code(study), prob),
     ]
-    html = rendered(
+    return rendered(
         title=title,
         date=date,
         size=size_text(study.ratings),
@@ -99,7 +134,6 @@ def judge_report(
         picture=None,
         sections=[section for section in sections if section.blocks],
     )
-    write_whole(path, html.encode("utf-8", errors="replace"))
 
 
 def study_fit(study: JudgeStudy, found: Conclusions) -> ReportFit:

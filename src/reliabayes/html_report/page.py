@@ -12,7 +12,7 @@ from reliabayes.html_report.blocks import Picture, Section
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
 from reliabayes.html_report.one_page import one_page_of
 from reliabayes.html_report.pictures import picture
-from reliabayes.html_report.printing import check_printable, printed
+from reliabayes.html_report.printing import printed, printing_program, require_one_page
 from reliabayes.html_report.sections.comparison import comparison
 from reliabayes.html_report.sections.data import data
 from reliabayes.html_report.sections.diagnostics import diagnostics
@@ -92,7 +92,8 @@ def report(
     """
     is_pdf = os.fspath(path).lower().endswith(".pdf")
     if is_pdf:
-        check_printable(one_page=one_page)
+        require_one_page(one_page=one_page)
+        printing_program()  # before what takes long
     named = fits if isinstance(fits, Mapping) else {type(fits.model).__name__: fits}
     _check(ratings, named, prob=prob, reliability=reliability)
     ordered = report_fits(named, Options(prob, reliability, BUDGET // (2 * len(named))))
@@ -120,7 +121,7 @@ def report(
         data(ratings, source or {}, prob),
         method(ordered, command, prob),
     ]
-    html = rendered(
+    page = rendered(
         **first,
         others=ordered[1:],
         with_problems=[each for each in ordered if each.problems],
@@ -128,7 +129,7 @@ def report(
         compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
         sections=[section for section in sections if section.blocks],
     )
-    write_whole(path, _encoded(html))
+    write_whole(path, page)
 
 
 def _check(ratings: AnyRatings, fits: Mapping[str, Fit], **probabilities: float) -> None:
@@ -172,8 +173,8 @@ def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:
     return sorted(fits, key=lambda each: order.index(each.name))
 
 
-def rendered(**content: Any) -> str:
-    """The page as HTML; names chosen by users are escaped.
+def rendered(**content: Any) -> bytes:
+    """The page as HTML in UTF-8; names chosen by users are escaped.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def rendered(**content: Any) -> str:
 
     Returns
     -------
-    str
+    bytes
     """
     style = "\n".join(map(text_of, ("answer.css", "page.css")))
     script = text_of("page.js")
@@ -193,7 +194,7 @@ def rendered(**content: Any) -> str:
         script_hash=hash_of(script),
         **content,
     )
-    return html
+    return _encoded(html)
 
 
 def _encoded(html: str) -> bytes:

@@ -30,31 +30,23 @@ ALONE = (  # without what else a browser does when it starts
 )
 
 
-def check_printable(*, one_page: bool = True) -> str:
-    """Return the program that prints pages, if a page can be printed.
-
-    Parameters
-    ----------
-    one_page : bool, default True
-        Whether the page is the one-page report.
-
-    Returns
-    -------
-    str
-        Path of the program.
-
-    Raises
-    ------
-    ValueError
-        It is another page.
-    FileNotFoundError
-        There is no such program.
-    """
+def require_one_page(*, one_page: bool) -> None:
+    """Raise ValueError unless the page to print is the one-page report."""
     if not one_page:
         raise ValueError(
             "path: only the report on one page is printed as PDF. Pass one_page=True, or a path "
             "that ends with .html."
         )
+
+
+def printing_program() -> str:
+    """Return the path of the program that prints pages.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such program.
+    """
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
         raise FileNotFoundError(
@@ -84,7 +76,7 @@ def printed(html: str) -> bytes:
     OSError
         It printed nothing.
     """
-    program = check_printable()
+    program = printing_program()
     with TemporaryDirectory(prefix="reliabayes-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         page, pdf = folder / "page.html", folder / "page.pdf"

@@ -101,6 +101,11 @@ def read_judged(
     return replace(ratings, notes=(*notes, *ratings.notes))
 
 
+def pools_of_people(ratings: Ratings) -> list[str]:
+    """Pools of people in what `read_judged` returned; none if all raters are judges."""
+    return [PEOPLE] if PEOPLE in set(map(str, ratings.pools)) else []
+
+
 @dataclass(frozen=True, eq=False)
 class _File:
     """A file, of a tool or with a table, by judges or by people.
