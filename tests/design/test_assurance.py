@@ -28,7 +28,7 @@ def test_widths_are_those_of_the_mean_of_normal_ratings() -> None:
             "mean",
             width=factor * expected,
             items=100,
-            replicates=10,
+            replicates=5,
             seed=1,
             parameters=TRUTH,
         )
@@ -37,9 +37,9 @@ def test_widths_are_those_of_the_mean_of_normal_ratings() -> None:
 
     assert narrow.share == 0
     assert float(wide) == 1
-    assert wide.widths == pytest.approx(np.full(10, expected), rel=0.25)
-    # As if there were one study more of each kind: 1 of 12
-    assert wide.error == pytest.approx(np.sqrt(1 / 12 * 11 / 12 / 10))
+    assert wide.widths == pytest.approx(np.full(5, expected), rel=0.25)
+    # As if there were one study more of each kind: 1 of 7
+    assert wide.error == pytest.approx(np.sqrt(1 / 7 * 6 / 7 / 5))
 
 
 @pytest.mark.slow
