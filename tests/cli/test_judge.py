@@ -169,6 +169,20 @@ def test_a_sheet_in_another_encoding_without_raters_is_read_as_other_tables_are(
     assert "--trust person if the person is always right" in " ".join(read.stderr.split())
 
 
+def test_labels_by_people_that_are_taken_for_those_of_judges_are_asked_for(
+    files: list[object],
+) -> None:
+    judges, _, people, *options = files
+
+    result = run(judges, people, *options)
+
+    assert "No rater is a person" in result.stderr
+    for said in (result.stderr, result.stdout):
+        assert "Pass --human FILE for labels by people, or --gold COLUMN for" in " ".join(
+            said.split()
+        )
+
+
 @pytest.mark.slow
 def test_with_a_report_both_answers_are_printed(files: list[object], tmp_path: Path) -> None:
     sheet = Path(str(files[2]))

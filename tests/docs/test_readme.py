@@ -1,8 +1,9 @@
-"""The README shows the output of the demo."""
+"""The README shows what the demo and the page on judges print."""
 
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -48,3 +49,11 @@ def is_of_table(words: list[str]) -> bool:
 def last_digit(printed: str) -> float:
     """One unit in the last digit of a printed number."""
     return float(10.0 ** -len(printed.partition(".")[2]))
+
+
+def test_sentences_on_judges_are_those_of_their_page() -> None:
+    sentences = re.findall(r"^> (It is undecided .+)$", (ROOT / "README.md").read_text(), re.M)
+
+    page = (ROOT / "docs" / "judges.md").read_text().splitlines()
+    assert len(sentences) == 2
+    assert set(sentences) <= set(page)

@@ -127,7 +127,8 @@ def judge(
         print_message(in_options(caution))
     if not asked.require:
         is_fitted = methods or targets["report"] is not None
-        print_text("\n".join(study.answers(good=good) if is_fitted else study.answerable()))
+        both = study.answers(good=good) if is_fitted else study.answerable()
+        print_text(in_options("\n".join(both)))
         verdicts = []
     else:
         verdicts = [study.supports(text) for text in asked.require]
@@ -236,7 +237,7 @@ def _markdown(verdicts: list[Verdict], study: rb.JudgeStudy) -> str:
         "| requirement | verdict | Pr | estimate | what would decide |",
         "|---|---|---|---|---|",
     ]
-    said = [] if verdicts else study.answerable()
+    said = [] if verdicts else map(in_options, study.answerable())
     return "\n".join(
         ["## LLM judges beside people", "", *(header if rows else said), *rows, "", ""]
     )

@@ -352,7 +352,7 @@ def in_options(text: str) -> str:
         The same, with ``--scale ordered`` in place of ``scale="ordered"``.
     """
     text = re.sub(r'\b(scale|shape|decimal|format|encoding|trust)="([\w.,-]+)"', r"--\1 \2", text)
-    return text.replace("gold=...", "--gold COLUMN")
+    return text.replace("gold=...", "--gold COLUMN").replace("human=...", "--human FILE")
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
