@@ -78,18 +78,21 @@ def test_recommended_model_is_as_often_right_as_the_best_of_the_documentation(
 
 
 @pytest.mark.posteriors
-def test_more_climbs_of_a_hierarchy_give_no_worse_answer(dataset: Load) -> None:
+def test_more_climbs_of_a_hierarchy_fit_votes_better_and_draws_are_right_more_often(
+    dataset: Load,
+) -> None:
+    """On web pages the point that fits votes best is right for fewer items than another."""
     ratings, gold = known(table_of("crowd_web", dataset))
 
     few, many = (rb.HierarchicalDawidSkene().em(ratings, restarts=n) for n in (0, 3))
+    fit = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=500, progress=False)
 
-    def right(found: rb.PointEstimate) -> float:
+    def right(found: rb.PointEstimate | rb.Fit) -> float:
         best = found.category_probabilities().to_numpy().argmax(axis=1)
         return float((best == gold)[gold >= 0].mean())
 
-    assert right(many) >= right(few) - 0.005
-    assert right(few) > 0.72
     assert many.log_likelihood > few.log_likelihood - 0.1
+    assert right(fit) > max(right(few), right(many))
 
 
 @pytest.mark.posteriors
