@@ -15,11 +15,12 @@ from scipy.stats import binomtest, norm
 import reliabayes as rb
 from reliabayes.families.judges.replaceable import advantages
 from reliabayes.families.judges.requirements import Requirement, labels_to_decide
-from tests import judge_coverage
+from tests import judge_coverage, judge_ranks
 from tests.calibration.ranks import FALSE_ALARMS
 from tests.judge_answers import answers
 
 FIT = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
+JUDGES = "judge 1", "judge 2"
 
 
 @cache
@@ -223,6 +224,30 @@ def test_many_systems_with_few_answers_have_ranks() -> None:
     assert ranks["pr_first"].max() < 0.9
 
 
+@pytest.mark.slow
+def test_systems_on_few_prompts_are_ranked_by_pooled_rates() -> None:
+    found = judge_ranks.Study.simulated(4, 12, seed=2).ratings
+    study = rb.JudgeStudy(found, human="human", family=dict.fromkeys(JUDGES, "one"), fit=FIT)
+
+    ranks = study.ranks().sort_index()
+
+    rates = study.results.rate_draws().sel(category=1).values
+    assert ranks["blocks"].eq(0).all()
+    share = np.bincount(rates.argmax(axis=1), minlength=4) / len(rates)
+    assert ranks["pr_first"].tolist() == pytest.approx(share)
+    with pytest.raises(ValueError, match="category must be one of 0, 1, not 2"):
+        study.ranks(category=2)
+
+
+@pytest.mark.proof
+def test_the_first_of_many_systems_is_stated_with_its_chance() -> None:
+    found = judge_ranks.scored(20, 10, range(100)).query("rates == 'pooled'")
+
+    assert found["log score"].mean() > np.log(1 / 20) + 0.1
+    chance = found["said"].mean()
+    assert binomtest(int(found["right"].sum()), 100, chance).pvalue > FALSE_ALARMS
+
+
 def scores(seed: int = 1) -> pd.DataFrame:
     """Scores from 1 to 10 of the answers of two systems, the second a point better."""
     rng = np.random.default_rng(seed)
@@ -250,6 +275,8 @@ def test_ten_categories_and_scores_have_means(scale: Any) -> None:
     by_people = scores().query("pool == 'human'").groupby("system")["rating"].mean()
     assert list(means.index) == ["v3", "v4"]
     assert ((means["median"] - by_people).abs() < 3 * means["sd"]).all()
+    ranks = study.conclusions().better.ranks
+    assert ranks["pr_first"].idxmax() == means["median"].idxmax()
 
 
 def test_unreadable_answers_of_one_system_are_reported() -> None:

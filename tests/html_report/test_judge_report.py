@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import reliabayes as rb
 from reliabayes.families.judges.conclusions import Better, Conclusions
+from reliabayes.plots.judge_rates import judge_rates
 from tests.html_report.test_report import IMAGE, Page
 
 FIT = {"seed": 1, "chains": 2, "draws": 300, "progress": False}
@@ -77,6 +79,43 @@ def test_rates_stand_beside_those_by_people_alone(page: Page) -> None:
             lower, upper = text[text.index("(") + 1 : -1].split(" to ")
             assert float(lower) < seen < float(upper)
     assert (found["labels saved"] > 0).all()
+
+
+@pytest.mark.slow
+def test_a_picture_shows_rates_with_judges_beside_those_by_people_alone() -> None:
+    study = clear()
+    assert study.people_only is not None
+    found, alone = Better(study.results), Better(study.people_only.panel)
+
+    axes = judge_rates(found, alone, Figure().subplots())
+
+    rates = study.rates().xs("pass", level="category")
+    for number, column in enumerate(("median", "people_only")):
+        marks = [line for line in axes.lines if line.get_marker() == "os"[number]]
+        shown = [float(np.asarray(line.get_xdata())[0]) for line in marks]
+        assert shown == pytest.approx(rates.loc[["v4", "v3"], column].tolist())
+    widths = rates["upper_90"] - rates["lower_90"]
+    by_people = rates["people_only_upper_90"] - rates["people_only_lower_90"]
+    shorter = 1 - (widths / by_people).median()
+    title = axes.get_title(loc="left")
+    assert " ".join(title.split()).startswith(f"Intervals with judges are {shorter:.0%} shorter")
+
+
+@pytest.mark.slow
+def test_three_systems_are_ranked_though_nobody_labelled_one(tmp_path: Path) -> None:
+    errors = {"Ann": 0.05, "Bob": 0.05, "Cem": 0.05, "judge a": 0.1, "judge b": 0.1}
+    frame = table({"v3": 0.2, "v4": 0.9, "v5": 0.55}, errors)
+    frame = frame[(frame["pool"] == "llm") | (frame["system"] != "v4")]
+    ratings = rb.Ratings.from_frame(frame, pool="pool", group="system", scale="nominal")
+
+    study = rb.JudgeStudy(ratings, human="human", fit={**FIT, "draws": 1000})
+    study.report(tmp_path / "report.html")
+
+    page = Page(tmp_path / "report.html")
+    found = page.table("Share of answers that a person would rate so").set_index("group")
+    assert found.loc["v4", "people only"] == "-"
+    assert page.texts["figcaption"][0].startswith("Intervals with judges are ")
+    assert page.table("Ranks")["group"].tolist() == ["v4", "v5", "v3"]
 
 
 @pytest.mark.slow

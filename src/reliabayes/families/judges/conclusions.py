@@ -105,6 +105,11 @@ class Better:
         return np.asarray(np.sum(found, axis=0))
 
     @property
+    def ranks(self) -> pd.DataFrame:
+        """Ranks of groups by what counts, as of `PanelResults.ranks`."""
+        return self.results.ranks_by(self.score, self.of, prob=self.prob)
+
+    @property
     def lead(self) -> Array:
         """Draws (S,) of the difference between the best group and the next."""
         return self.difference(*self.order[:2])

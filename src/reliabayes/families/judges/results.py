@@ -17,6 +17,7 @@ from reliabayes.families.judges.identification import Identification, Of, identi
 from reliabayes.families.judges.matrices import Matrices, matrices
 from reliabayes.families.judges.missing import missing_answers
 from reliabayes.families.judges.pairing import (
+    LEAST_RANKED,
     LEAST_SHARED,
     least_shared,
     paired_rates,
@@ -156,20 +157,15 @@ class PanelResults:
             There is no such group or category, or it must be chosen among several.
         """
         draws = self.rate_draws(of, items)
-        categories = draws.indexes["category"]
         first, second = self.positions(one, other)
-        if category is None and len(categories) > 2:
-            raise ValueError(f"category must be one of {listed(list(categories))}.")
-        chosen = categories[1] if category is None else category
-        if chosen not in categories:
-            raise ValueError(f"category must be one of {listed(list(categories))}, not {chosen!r}.")
-        values = draws.sel(category=chosen).values
+        at = self._position_of(category)
+        values = draws.values[:, :, at]
         difference, how = values[:, first] - values[:, second], ""
         if items == "population" and self.is_paired(first, second):
-            difference = self.paired_draws(first, second, categories.tolist().index(chosen), of)
+            difference = self.paired_draws(first, second, at, of)
             how = f", paired by {shared_blocks(self.posterior, first, second)} blocks"
         by_draw = xr.DataArray(difference[None], dims=("chain", "draw"))
-        name = f"rate of {chosen} ({of}, {items}{how})"
+        name = f"rate of {self.problem.coords['category'][at]} ({of}, {items}{how})"
         return Contrast(str(one), str(other), xr.Dataset({name: by_draw}), prob)
 
     def positions(self, *groups: Any) -> list[int]:
@@ -258,8 +254,10 @@ class PanelResults:
     ) -> pd.DataFrame:  # fmt: skip
         """Ranks of groups by the rate of a category, the highest first.
 
-        Where any two groups share blocks, such as prompts, ranks are those on the same blocks, as
-        in `contrast`.
+        Where any two groups share 50 blocks or more, such as prompts, ranks are those on the same
+        blocks, as in `contrast`. With fewer, ranks are by rates that are partially pooled: how much
+        a few blocks vary is hardly known, so that the probability of being first would be
+        overstated.
 
         Parameters
         ----------
@@ -273,20 +271,36 @@ class PanelResults:
             share at least, or 0 if ranks are not by these; median, mean, sd and interval of the
             rank, 1 for the highest rate; and ``pr_first``, the probability of rank 1.
         """
-        draws, rng = self.rate_draws(of, items), np.random.default_rng(SEED)
-        categories = draws.indexes["category"]
-        chosen = categories[1] if category is None else category
-        values, blocks = draws.sel(category=chosen).values, least_shared(self.posterior)
-        if blocks < LEAST_SHARED or items != "population":
+        score = np.eye(self.problem.n_categories)[self._position_of(category)]
+        return self.ranks_by(score, of, items, prob)
+
+    def ranks_by(
+        self, score: Array, of: Of = "people", items: Items = "population", prob: float = 0.9
+    ) -> pd.DataFrame:
+        """Ranks of groups by the mean of a score (K,) of categories; as of `ranks`."""
+        values, blocks = self.rate_draws(of, items).values @ score, least_shared(self.posterior)
+        if blocks < LEAST_RANKED or items != "population":
             blocks = 0
         else:
-            values = self._paired_rates(categories.tolist().index(chosen), of)
-        tied = rng.random(values.shape)  # equal rates have their ranks by lot
+            paired = [x * self._paired_rates(at, of) for at, x in enumerate(score) if x]
+            values = np.sum(paired, axis=0)
+        tied = np.random.default_rng(SEED).random(values.shape)  # equal rates are ranked by lot
         rank: Array = np.lexsort((tied, -values)).argsort(axis=1).astype(float) + 1
-        table = _estimates(rank, prob, draws.indexes["group"].rename("group"), of, items)
+        groups = self.problem.coords["group"].rename("group")
+        table = _estimates(rank, prob, groups, of, items)
         table.insert(2, "blocks", blocks)
         table["pr_first"] = (rank == 1).mean(axis=0)
         return table.sort_values(["median", "mean"], kind="stable")
+
+    def _position_of(self, category: Any) -> int:
+        """Position of a category; by default the second of two."""
+        categories = self.problem.coords["category"].tolist()
+        if category is None and len(categories) > 2:
+            raise ValueError(f"category must be one of {listed(categories)}.")
+        chosen = categories[1] if category is None else category
+        if chosen not in categories:
+            raise ValueError(f"category must be one of {listed(categories)}, not {chosen!r}.")
+        return categories.index(chosen)
 
     def judges(self, prob: float = 0.9) -> pd.DataFrame:
         """How single answers of each judge relate to true categories, on items like these.

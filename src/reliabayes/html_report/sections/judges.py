@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reliabayes.families.judges.conclusions import Conclusions
+from reliabayes.families.judges.conclusions import Better, Conclusions
 from reliabayes.families.judges.identification import Of
 from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
+from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.judge_study import JudgeStudy
+from reliabayes.plots.judge_rates import judge_rates
 from reliabayes.results.estimates import estimate_text
 
 if TYPE_CHECKING:
     from reliabayes.families.judges.requirements import Verdict
 
-MOST_PAIRED = 6  # systems, all pairs of which are compared; of more there are ranks
+MOST_PAIRED = 6  # systems, all pairs of which are compared
 RATES: dict[Of, str] = {
     "people": "Share of answers that a person would rate so",
     "truth": "Share of answers that are truly so",
@@ -95,7 +98,8 @@ def systems(study: JudgeStudy, found: Conclusions) -> Section:
     -------
     Section
     """
-    return Section("systems", "Systems", [*_rates(study, found.prob), *_contrasts(found)])
+    blocks = [*_picture(study, found), *_rates(study, found.prob), *_contrasts(found)]
+    return Section("systems", "Systems", blocks)
 
 
 def judges(found: Conclusions) -> Section:
@@ -112,7 +116,8 @@ def judges(found: Conclusions) -> Section:
         Without blocks if there are no judges.
     """
     has_judges = found.results.problem.size("judge") > 0
-    return Section("judges", "Judges", [*_judges(found)] if has_judges else [])
+    blocks = [*_judges(found)] if has_judges else []
+    return Section("judges", "Judges", blocks)
 
 
 def people(study: JudgeStudy, prob: float) -> Section:
@@ -176,6 +181,16 @@ def determined(study: JudgeStudy, source: Mapping[str, str]) -> Section:
     )
 
 
+def _picture(study: JudgeStudy, found: Conclusions) -> Iterator[Block]:
+    if not found.is_comparing:
+        return
+    alone = None
+    if study.people_only is not None:
+        alone = Better(study.people_only.panel, found.good, found.prob)
+        alone = alone if alone.of == found.better.of else None
+    yield picture(partial(judge_rates, found.better, alone))
+
+
 def _rates(study: JudgeStudy, prob: float) -> Iterator[Block]:
     found = study.identified()
     verdicts: dict[Of, str] = {"people": found.people_rate, "truth": found.truth}
@@ -186,9 +201,9 @@ def _rates(study: JudgeStudy, prob: float) -> Iterator[Block]:
         frame = pd.DataFrame({"share": _with_intervals(estimates, "median", prob)})
         if "people_only" in estimates:
             frame["people only"] = _with_intervals(estimates, "people_only", prob, "people_only_")
-            frame["labels saved"] = estimates["labels_saved"].clip(lower=0).astype(int)
+            frame["labels saved"] = estimates["labels_saved"].clip(lower=0)
         note = SAVED if "people_only" in estimates else ""
-        yield table(f"rates-of-{of}", RATES[of], frame, note=note)
+        yield table(f"rates-of-{of}", RATES[of], frame, note=note, decimals={"labels saved": 0})
 
 
 def _contrasts(found: Conclusions) -> Iterator[Block]:
@@ -197,12 +212,15 @@ def _contrasts(found: Conclusions) -> Iterator[Block]:
     better, prob = found.better, found.prob
     yield Heading("Which system is better?", "contrasts")
     number = len(better.order)
-    if number > MOST_PAIRED:
-        yield Text(f"{number} systems are ranked; the first two are compared above.")
-        options = {"category": better.category} if better.is_rate else {}
-        ranks = found.results.ranks(of=better.of, prob=prob, **options)
+    if number > 2:
+        ranks = better.ranks
         frame = pd.DataFrame({"rank": _with_intervals(ranks, "median", prob, form=".0f")})
-        yield table("ranks", "Ranks", frame.assign(**{"Pr(first)": ranks["pr_first"]}))
+        frame["Pr(first)"] = ranks["pr_first"]
+        blocks = int(ranks["blocks"].iloc[0])
+        note = f"Ranks are on the {blocks} blocks that any two systems share." if blocks else ""
+        yield table("ranks", "Ranks", frame, note=note)
+    if number > MOST_PAIRED:
+        yield Text(f"Of {number} systems, the first two are compared above.")
         return
     rows = {}
     for one, other in combinations(better.order, 2):
