@@ -426,3 +426,72 @@ def test_how_often_a_judge_is_as_close_to_the_others_equals_the_sum_over_all_ans
 
     assert (said.own_of[1], said.slip_of[1]) >= (0, 0)
     assert np.array([one[-1], other[-1]]) == pytest.approx(expected, abs=1e-12)
+
+
+def seen_alike(seed: int, spread: float) -> rb.Ratings:
+    """Scores by three people of a third of the answers, and by three judges in two runs of all.
+
+    Judges see 0.8 times what people see, and something else of a standard deviation alike.
+    """
+    rng = np.random.default_rng(seed)
+    true = rng.normal(6, 2, 300)
+    read = 0.8 * true + rng.normal(0, spread, 300)
+    frames = []
+    for number in range(3):
+        rating = true + rng.normal(0, 0.8, 300)
+        own = {"rater": f"person {number}", "pool": "human", "run": 1, "rating": rating}
+        frames.append(pd.DataFrame({"item": range(300), **own})[:100])
+        kept = read + rng.normal(0, 0.5, 300)
+        for run in (1, 2):
+            own = {"rater": f"gpt-{number}", "pool": "llm", "run": run}
+            rating = kept + rng.normal(0, 0.4, 300)
+            frames.append(pd.DataFrame({"item": range(300), **own, "rating": rating}))
+    table = pd.concat(frames).round({"rating": 0})
+    return rb.Ratings.from_frame(table, pool="pool", facets=["run"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.4, 1.2])
+def test_what_a_family_sees_alike_and_people_do_not_is_recovered(spread: float) -> None:
+    study = rb.JudgeStudy(seen_alike(1, spread), fit=FIT)
+
+    table = study.family_variance()
+    found, sd = table.loc["openai"], float(table["sd"].item())
+
+    assert found["judges"] == 3
+    assert found["median"] == pytest.approx(spread**2, abs=3 * sd)
+    assert sd < 0.35 * (0.1 + spread**2)
+    share = spread**2 / (spread**2 + 0.64 * 4)
+    assert found["proportion"] == pytest.approx(share, abs=0.08)
+
+
+@pytest.mark.slow
+def test_what_a_family_sees_alike_is_not_told_apart_from_the_errors_of_its_only_judge() -> None:
+    ratings = seen_alike(1, 0.4).subset(raters=["person 0", "person 1", "gpt-0"])
+    study = rb.JudgeStudy(ratings, fit=FIT)
+
+    found = study.family_variance().loc["openai"]
+
+    assert found["judges"] == 1
+    assert found.drop("judges").isna().all()
+
+
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        (["person 0", "gpt-0", "gpt-1"], "found 2 and 1"),
+        (["person 0", "person 1"], "found 0 and 2"),
+    ],
+)
+def test_the_view_of_a_family_needs_judges_and_two_people(raters: list[str], message: str) -> None:
+    study = rb.JudgeStudy(seen_alike(1, 0.4).subset(raters=raters), human="human", fit=FIT)
+
+    with pytest.raises(ValueError, match=message):
+        study.family_variance()
+
+
+def test_the_view_of_a_family_needs_scores() -> None:
+    table = panel().replace({"rating": {0: "bad", 1: "good"}})
+
+    with pytest.raises(ValueError, match="scores must be numbers, not 'bad'"):
+        small(table).family_variance()

@@ -23,6 +23,8 @@ from reliabayes.families.judges.problem import PanelProblem
 from reliabayes.families.judges.rates import Items
 from reliabayes.families.judges.requirements import Requirement, Verdict
 from reliabayes.families.judges.results import PanelResults
+from reliabayes.families.judges.scores import family_variances, pooled_scores
+from reliabayes.models.gaussian_xcc import GaussianXCC
 from reliabayes.models.judge_panel import JudgePanel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.coding import coded_fields, coded_table
@@ -275,6 +277,43 @@ class JudgeStudy:
     def effective_votes(self, kind: str = "kish", prob: float = 0.9) -> pd.Series[Any]:
         """How many independent votes judges are worth; see `PanelResults.effective_votes`."""
         return self.results.effective_votes(kind, prob)
+
+    @cached_property
+    def scores(self) -> Fit:
+        """The posterior of `GaussianXCC` given scores, with people and each family as pools.
+
+        The runs of a judge on an answer are averaged.
+        """
+        pools = pooled_scores(self.ratings, self.problem)
+        return GaussianXCC(residual="per_pool").fit(pools, **self.arguments)
+
+    def family_variance(self, prob: float = 0.9) -> pd.DataFrame:
+        r"""Variance of scores that families of judges see alike in answers, and people do not.
+
+        .. math:: \sigma_{item}^2 (1 - \rho^2)
+
+        with the standard deviation of answers' true scores by the family, and their correlation
+        with those by people. More judges of a family, and more runs, do not average it out.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            A row for each family: number of ``judges``; median, mean, sd and interval of the
+            variance, in squared points; and ``proportion``, the median of
+            :math:`1 - \rho^2`, its share of the variance of the family's true scores. Of a single
+            judge all are nan: its own errors and those of its family are not told apart.
+
+        Raises
+        ------
+        ValueError
+            Categories are no numbers, or there are no judges or fewer than two people.
+        """
+        return family_variances(self.scores.quantities, self.problem, prob)
 
     def replaceable(self, judge: Any, epsilon: float = 0.1, prob: float = 0.9) -> pd.Series[Any]:
         """Whether a judge may replace a person; see `PanelResults.replaceable`."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.results.quantities import (
     accuracy,
     bits_per_rating,
     entropy,
+    family_variance,
     icc,
     icc_consistency,
     icc_k,
@@ -50,6 +54,41 @@ def test_proportions_of_variance_sum_to_one(item: float, rater: float, residual:
     total = sum(proportions) + labeler_icc(item, rater, residual)
 
     assert total == pytest.approx(1)
+
+
+@given(slope=st.floats(-3, 3), sd=sds, own=sds)
+def test_family_variance_is_what_is_left_after_regression_on_people(
+    slope: float, sd: float, own: float
+) -> None:
+    of_family = math.hypot(slope * sd, own)
+
+    found = family_variance(of_family, slope * sd / of_family)
+
+    assert found == pytest.approx(own**2, rel=1e-6, abs=1e-12 * of_family**2)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("model", "own", "options"),
+    [
+        (rb.GaussianXCC(), {"sd_residual": [0.7]}, {}),
+        (rb.OrdinalXCC(), {"step": np.full((2, 2), 2.0)}, {"categories": range(4)}),
+    ],
+)
+def test_family_variance_of_fits_to_simulated_pools_is_the_true_one(
+    model: rb.RatingModel, own: dict[str, Any], options: dict[str, Any]
+) -> None:
+    rows = [(item, f"{p} {at}", p) for item in range(300) for p in "ab" for at in range(3)]
+    design = pd.DataFrame(rows, columns=["item", "rater", "pool"])
+    effects = {"sd_item": [2.0, 1.8], "factor_item": [[1, 0], [0.8, 0.6]], "sd_rater": [0.3, 0.3]}
+    parameters = {"mean": [0.0, 0.0], **effects, **own}
+    ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters, **options)
+
+    found = model.fit(ratings, seed=1, progress=False).quantities
+
+    correlation = found["normalized_xcc"].sel(pair="a, b")
+    draws = family_variance(found["sd_item"].sel(pool="b"), correlation)
+    assert float(draws.mean()) == pytest.approx((1.8 * 0.6) ** 2, abs=3 * float(draws.std()))
 
 
 @given(correlation=st.floats(-1, 1), one=proportions, other=proportions)

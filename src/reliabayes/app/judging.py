@@ -75,7 +75,7 @@ def _judged(
     study = JudgeStudy(ratings, human=pools_of_people(ratings), fit={"seed": SEED})
     found = study.conclusions(good=good)
     notes = [Text(with_controls(note)) for note in ratings.notes]
-    sections = (cautions(study), systems(study, found), judges(found))
+    sections = (cautions(study), systems(study, found), judges(study, found))
     blocks = [block for section in sections for block in section.blocks]
     html = answer_fragment(study_fit(study, found)) + blocks_fragment([*notes, *blocks])
     return Judged(html, judge_page(study, found))

@@ -115,7 +115,7 @@ def judge_page(
         cautions(study),
         requirements(verdicts),
         systems(study, found),
-        judges(found),
+        judges(study, found),
         people(study, prob),
         determined(study, source or {}),
         diagnostics([lead]),

@@ -19,6 +19,7 @@ __all__ = [
     "accuracy",
     "bits_per_rating",
     "entropy",
+    "family_variance",
     "icc",
     "icc_consistency",
     "icc_k",
@@ -95,6 +96,36 @@ def normalized_xcc(unnormalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Dra
     """
     corrected: Draws = unnormalized_xcc / (icc**0.5 * other_icc**0.5)
     return corrected
+
+
+def family_variance(sd_item: Draws, normalized_xcc: Draws) -> Draws:
+    r"""Variance of item effects that a family of raters shares, and people do not; 0 or above.
+
+    .. math:: \sigma_{item}^2 (1 - \rho^2)
+
+    where sigma and rho are the standard deviation of item effects in the family's pool, and their
+    correlation with those of people: the variance that is left of what the family sees in items,
+    once what people see is known. LLM judges of one family that misread the same answers have a
+    large one, and no number of them averages it out.
+
+    Parameters
+    ----------
+    sd_item : float, array or DataArray
+        Standard deviation of item effects in the pool of the family, 0 or above.
+    normalized_xcc : float, array or DataArray
+        Correlation of item effects between this pool and that of people, in [-1, 1].
+
+    Returns
+    -------
+    float, array or DataArray
+        The variance, in squared units of the ratings or of the latent scale.
+
+    Examples
+    --------
+    >>> family_variance(2.0, 0.5)
+    3.0
+    """
+    return sd_item**2 * (1 - normalized_xcc**2)
 
 
 def icc_k(icc: Draws, k: float) -> Draws:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reliabayes.families.judges.conclusions import Better, Conclusions
 from reliabayes.families.judges.identification import Of
+from reliabayes.families.judges.scores import have_views
 from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
@@ -21,6 +22,11 @@ from reliabayes.results.estimates import estimate_text
 if TYPE_CHECKING:
     from reliabayes.families.judges.requirements import Verdict
 
+ALIKE = (
+    "The variance is that of scores, in squared points; the proportion is its share of the "
+    "variance of all that the family sees alike in answers. More judges of a family do not average "
+    "it out."
+)
 MOST_PAIRED = 6  # systems, all pairs of which are compared
 RATES: dict[Of, str] = {
     "people": "Share of answers that a person would rate so",
@@ -102,13 +108,15 @@ def systems(study: JudgeStudy, found: Conclusions) -> Section:
     return Section("systems", "Systems", blocks)
 
 
-def judges(found: Conclusions) -> Section:
+def judges(study: JudgeStudy, found: Conclusions) -> Section:
     """Errors of judges and families, and whether judges may stand in for a person.
 
     Parameters
     ----------
+    study : JudgeStudy
+        The study.
     found : Conclusions
-        Conclusions of the study.
+        Its conclusions.
 
     Returns
     -------
@@ -116,7 +124,7 @@ def judges(found: Conclusions) -> Section:
         Without blocks if there are no judges.
     """
     has_judges = found.results.problem.size("judge") > 0
-    blocks = [*_judges(found)] if has_judges else []
+    blocks = [*_judges(found), *_seen_alike(study, found)] if has_judges else []
     return Section("judges", "Judges", blocks)
 
 
@@ -276,6 +284,24 @@ def _judges(found: Conclusions) -> Iterator[Block]:
     missing = results.missing()
     caption = "Missing answers of judges"
     yield table("missing", caption, missing.rename(columns={"pr_differs": "Pr(differs)"}))
+
+
+def _seen_alike(study: JudgeStudy, found: Conclusions) -> Iterator[Block]:
+    """Variance of scores that families see alike and people do not, if there are scores."""
+    if not have_views(found.results.problem):
+        return
+    rows = study.family_variance(found.prob)
+    frame = rows[["judges"]].assign(
+        variance=_with_intervals(rows, "median", found.prob), proportion=rows["proportion"]
+    )
+    yield table(
+        "family-variance",
+        "What a family of judges sees alike, and people do not",
+        frame,
+        note=ALIKE,
+    )
+    if study.scores.doubt:
+        yield Text(f"Of the variances above: {study.scores.doubt}", caution=True)
 
 
 def _with_intervals(
