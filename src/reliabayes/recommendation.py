@@ -15,8 +15,8 @@ from reliabayes.models import Beta, RatingModel
 from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
+from reliabayes.results.leading_raters import leading_raters
 from reliabayes.results.model import as_counted
-from reliabayes.results.shared_errors import leading_raters
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ

@@ -120,6 +120,22 @@ def rater_names(raters: Iterable[Any]) -> str:
     return noun + named(ids)
 
 
+def sentence_start(names: str) -> str:
+    """The same at the start of a sentence: ids stay as they are, and ``Raters 1 and 2``.
+
+    Parameters
+    ----------
+    names : str
+        From `rater_names`.
+
+    Returns
+    -------
+    str
+    """
+    is_noun = names.split(" ")[0] in ("rater", "raters")
+    return names[0].upper() + names[1:] if is_noun else names
+
+
 def counted(number: int, name: str) -> str:
     """Return how many levels of a facet there are, in words if its name is one.
 

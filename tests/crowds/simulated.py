@@ -1,12 +1,14 @@
 """Simulated crowds: raters who err independently, share a criterion, or copy from each other.
 
-    python -m tests.crowds.simulated
+    python -m tests.crowds.simulated [first]
 
-prints in how many of 50 or 20 crowds of each kind a pair of raters is flagged.
+prints in how many of 50 crowds of each kind raters who err together are found, and in how many of
+these they are named without others. Their seeds count from 0, or from another number.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Literal
 
 import numpy as np
@@ -15,17 +17,21 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.crowds.crowd import crowd_of
 from reliabayes.crowds.votes import Votes
 
-Kind = Literal["independent", "own thresholds", "shared criterion", "copies"]
-REPEATS: dict[Kind, int] = {
-    "independent": 50,
-    "own thresholds": 50,
-    "shared criterion": 20,
-    "copies": 20,
+Kind = Literal[
+    "independent", "own thresholds", "shared criterion", "copies", "two groups of copies"
+]
+TOGETHER: dict[Kind, list[list[int]]] = {  # who errs together
+    "independent": [],
+    "own thresholds": [],
+    "shared criterion": [[0, 1]],
+    "copies": [[0, 1, 2, 3]],
+    "two groups of copies": [[0, 1, 2, 3], [4, 5, 6, 7]],
 }
+REPEATS = 50
 ITEMS, RATERS, EACH = 600, 40, 5  # five votes an item
 PROLIFIC = 2  # raters, who rate seven items in ten, and share a criterion
 CRITERION = 0.2  # proportion of items that it takes for another category
-COPIERS, COPIED = 3, 0.8  # raters, and proportion of their votes that are the same rater's
+COPIED = 0.8  # proportion of the votes of three raters that are those of a fourth
 
 
 def crowd(kind: Kind, seed: int, categories: int = 2) -> tuple[Votes, Codes]:
@@ -41,13 +47,14 @@ def crowd(kind: Kind, seed: int, categories: int = 2) -> tuple[Votes, Codes]:
         seen = np.where(rng.random(ITEMS) < CRITERION, (truth + 1) % categories, truth)
         given[:PROLIFIC] = _votes(seen, np.full((PROLIFIC, categories), 0.95), rng)
         has_rated[:PROLIFIC] = rng.random((PROLIFIC, ITEMS)) < 0.7
-    if kind == "copies":
-        has_rated[: COPIERS + 1] |= rng.random((COPIERS + 1, ITEMS)) < 0.3
-        copied = rng.random((COPIERS, ITEMS)) < COPIED
-        given[1 : COPIERS + 1] = np.where(copied, given[0], given[1 : COPIERS + 1])
+    if kind in ("copies", "two groups of copies"):
+        for first, *copiers in TOGETHER[kind]:
+            some = slice(first, copiers[-1] + 1)
+            has_rated[some] |= rng.random((len(copiers) + 1, ITEMS)) < 0.3
+            copied = rng.random((len(copiers), ITEMS)) < COPIED
+            given[copiers] = np.where(copied, given[first], given[copiers])
     rater, item = np.nonzero(has_rated)
-    unknown = np.full(ITEMS, -1)
-    return Votes(item, rater, given[rater, item], (ITEMS, RATERS, categories), unknown), truth
+    return Votes(item, rater, given[rater, item], (ITEMS, RATERS, categories)), truth
 
 
 def _votes(truth: Codes, accuracy: Array, rng: np.random.Generator) -> Codes:
@@ -58,18 +65,21 @@ def _votes(truth: Codes, accuracy: Array, rng: np.random.Generator) -> Codes:
 
 
 def main() -> None:
-    """Print how many crowds of each kind are flagged, and items right with and without weights."""
+    """Print what is found in crowds of each kind, and items right with and without weights."""
+    start = int(sys.argv[1]) if len(sys.argv) > 1 else 0
     for categories in (2, 4):
-        for kind, repeats in REPEATS.items():
-            flagged, right = 0, np.zeros(2)
-            for seed in range(repeats):
+        for kind, together in TOGETHER.items():
+            found, named, right = 0, 0, np.zeros(2)
+            for seed in range(start, start + REPEATS):
                 votes, truth = crowd(kind, seed, categories)
-                found = crowd_of(votes)
-                flagged += bool(found.groups)
-                for at, each in enumerate((found.equal, found.estimate)):
-                    right[at] += np.mean(each.probability.argmax(axis=1) == truth) / repeats
-            print(f"{categories} categories, {kind}: {flagged} of {repeats} flagged;", end=" ")
-            print(f"right with equal votes {right[0]:.3f}, with weights {right[1]:.3f}", flush=True)
+                of = crowd_of(votes)
+                found += bool(of.groups)
+                named += sorted(group.raters.tolist() for group in of.groups) == together
+                for at, each in enumerate((of.equal, of.estimate)):
+                    right[at] += np.mean(each.probability.argmax(axis=1) == truth) / REPEATS
+            print(f"{categories} categories, {kind}: {found} of {REPEATS} found,", end=" ")
+            print(f"{named} named rightly; right with equal votes {right[0]:.3f},", end=" ")
+            print(f"with weights {right[1]:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from dataclasses import astuple
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -41,3 +42,18 @@ def test_labels_of_a_crowd_stated_by_the_others_are_as_documented(name: str, tit
         assert found["right"] == pytest.approx(row["right"], abs=0.005)
         assert found["log_score"] == pytest.approx(row["log_score"], abs=0.005)
         assert found["calibration_error"] == pytest.approx(row["calibration_error"], abs=0.01)
+
+
+@pytest.mark.proof
+def test_errors_of_raters_named_on_entity_links_correlate_given_the_experts_categories() -> None:
+    found, gold = crowds()["zencrowd_us"]
+
+    (group,) = found.groups
+
+    votes = found.votes
+    known = gold[votes.item] >= 0
+    is_wrong = pd.Series(votes.category[known] != gold[votes.item[known]], dtype=float)
+    errors = is_wrong.groupby([votes.item[known], votes.rater[known]]).first().unstack()
+    between = errors[group.raters].corr().to_numpy()
+    assert between.min() > 0.4
+    assert between[~np.eye(len(between), dtype=bool)].mean() > 0.6

@@ -82,7 +82,7 @@ def test_an_uncertain_correlation_is_drawn_to_that_of_typical_crowds() -> None:
 def test_raters_who_err_more_dependently_are_stated_with_less_confidence() -> None:
     votes, _ = crowd("independent", 1)
     found = crowd_of(votes)
-    dependent = replace(found, left=replace(found.left, mean=0.2))
+    dependent = replace(found, found=replace(found.found, mean=0.2))
 
     one, two = (Statement.of(each).probabilities().max(axis=1) for each in (found, dependent))
 

@@ -132,8 +132,8 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
         print_message(in_options(caution))
     if getattr(fitted.ratings, "gold", None) is not None and not fitted.model.has_true_categories:
         print_message(f"{fitted.model.name()} has no true categories; it makes no use of --gold.")
-    if fitted.shared_errors is not None:
-        print_message(fitted.shared_errors.caution)
+    if fitted.common_errors:
+        print_message(fitted.common_errors)
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return

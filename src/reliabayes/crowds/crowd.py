@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.crowds.dependence import Dependence, dependence
+from reliabayes.crowds.dependence import Dependence, Together, dependence, together
 from reliabayes.crowds.estimates import Estimate, hierarchy, one_coin
 from reliabayes.crowds.groups import Group, groups
 from reliabayes.crowds.votes import PairsOfVotes, Votes
 from reliabayes.crowds.weights import weights
 
 MOST_MEAN = 0.9  # correlation beyond which others are compared with it
-SUSPECT = 2.0  # z of pairs whose votes count less at the second look
 MOST_OF_VOTES = 0.5  # by those who err together, of all: beyond, votes cannot say who is right
+MOST_LOOKS = 3  # at who errs together, given weights by the look before
 CLEAR = 3.0  # z from which on a pair's correlation is not shrunk to the mean
 
 
@@ -28,11 +29,9 @@ class Crowd:
     votes : Votes
         The votes.
     found : Dependence
-        That of the errors of pairs of raters, by the hierarchy.
+        That of the errors of pairs of raters, by weighted votes of others in the hierarchy.
     groups : tuple of Group
         Raters who err together.
-    left : Dependence
-        What the weights leave.
     equal : Estimate
         The hierarchy with equal votes.
     estimate : Estimate
@@ -44,10 +43,17 @@ class Crowd:
     votes: Votes
     found: Dependence
     groups: tuple[Group, ...]
-    left: Dependence
     equal: Estimate
     estimate: Estimate
     weight: Array
+
+    @property
+    def outvoting(self) -> Group | None:
+        """Those who err together and cast most of the votes, so that these cannot say who is right.
+
+        Their votes are not weighted.
+        """
+        return _outvoting(self.votes, self.groups)
 
     @property
     def changed(self) -> Codes:
@@ -59,11 +65,11 @@ class Crowd:
 def crowd_of(votes: Votes) -> Crowd:
     """Compare all pairs of raters, and weight the votes if some err together.
 
-    A hierarchy finds them, because it allows for thresholds of raters' own. Where nobody stands
-    out, the others are compared again with less weight on suspect pairs: of four raters who copy,
-    the two that are left out are else confirmed by the other two. Weights come from raters with
-    one accuracy each, because a hierarchy takes errors that a few share for the truth. Dependence
-    of all raters alike changes no weight, nor that of raters who cast most of the votes.
+    A hierarchy tells whether some do, because it allows for thresholds of raters' own; but it takes
+    errors that a few share for the truth, and those who do not share them for the group. So votes
+    are weighted first by the correlations of raters with one accuracy each, and the hierarchy names
+    who errs together given these weights. Dependence of all raters alike changes no weight, nor
+    does that of raters who cast most of the votes.
 
     Parameters
     ----------
@@ -76,20 +82,44 @@ def crowd_of(votes: Votes) -> Crowd:
     """
     one, pairs = np.ones(len(votes.item)), PairsOfVotes.of(votes)
     equal = hierarchy(votes, one)
-    found = dependence(votes, pairs, equal, one)
-    together = groups(found, votes.shape[1])
-    if not together and found.z.max(initial=0) >= SUSPECT:
-        less = weights(votes, found, found.of_clear_pairs(SUSPECT), 0.0)
-        again = dependence(votes, pairs, hierarchy(votes, less), less)
-        together = groups(again, votes.shape[1])
-        found = again if together else found
-    members = [rater for group in together for rater in group.raters]
-    if not together or votes.per_rater[members].sum() > MOST_OF_VOTES * len(votes.item):
-        return Crowd(votes, found, together, found, equal, equal, one)
+    found, err_together = _grouped(votes, pairs, equal, one)
+    if not err_together or _outvoting(votes, err_together) is not None:
+        return Crowd(votes, found, err_together, equal, equal, one)
     of_errors = dependence(votes, pairs, one_coin(votes, one), one)
     mean = float(np.clip(of_errors.mean, 0, MOST_MEAN))
     beyond = (of_errors.correlation - mean) / (1 - mean)
-    weight = weights(votes, of_errors, np.maximum(beyond, of_errors.of_clear_pairs(CLEAR)), 0.0)
-    estimate = hierarchy(votes, weight)
-    left = dependence(votes, pairs, estimate, weight)
-    return Crowd(votes, found, together, left, equal, estimate, weight)
+    by_pair = np.maximum(beyond, of_errors.of_clear_pairs(CLEAR))
+    correlation, before = by_pair, None
+    for _ in range(MOST_LOOKS):
+        weight = weights(votes, of_errors, correlation)
+        estimate = hierarchy(votes, weight)
+        again, err_together = _grouped(votes, pairs, estimate, weight)
+        if not err_together:  # with better labels nobody does
+            return Crowd(votes, found, (), equal, equal, one)
+        names = [group.raters.tolist() for group in err_together]
+        if names == before:
+            break
+        before, correlation = names, by_pair.copy()
+        for group in err_together:
+            inside = np.isin(pairs.raters, group.raters).all(axis=1)
+            correlation[inside] = np.maximum(correlation[inside], group.correlation)
+    return Crowd(votes, again, err_together, equal, estimate, weight)
+
+
+def _outvoting(votes: Votes, err_together: tuple[Group, ...]) -> Group | None:
+    most = MOST_OF_VOTES * len(votes.item)
+    found = (each for each in err_together if votes.per_rater[each.raters].sum() > most)
+    return next(found, None)
+
+
+def _grouped(
+    votes: Votes, pairs: PairsOfVotes, estimate: Estimate, weight: Array
+) -> tuple[Dependence, tuple[Group, ...]]:
+    """All pairs of raters, and groups of them who err together, by weighted votes of others."""
+    found = dependence(votes, pairs, estimate, weight)
+
+    @cache  # groups grow from several of their pairs
+    def compared(members: tuple[int, ...]) -> Together:
+        return together(np.array(members), votes, pairs, estimate, weight, found)
+
+    return found, groups(found, votes.per_rater, compared)

@@ -224,10 +224,10 @@ def _climbed(
 ) -> Estimate:
     """What steps from the proportions of votes lead to."""
     first = votes.counts + besides
-    probability = votes.with_known(first / first.sum(axis=1, keepdims=True))
+    probability = first / first.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
         found, state = step(probability, state)
-        new = votes.with_known(softmax(log_odds(found, votes, weight), axis=1))
+        new = softmax(log_odds(found, votes, weight), axis=1)
         change = np.abs(new - probability).max()
         probability = new
         if change < ENOUGH:

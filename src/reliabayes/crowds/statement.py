@@ -92,7 +92,7 @@ class Statement:
         -------
         Statement
         """
-        correlation = correlation_of(crowd.left.mean, crowd.left.mean_error)
+        correlation = correlation_of(crowd.found.mean, crowd.found.mean_error)
         log_temperature = (
             constants.log_temperature
             + constants.by_votes * np.log(np.maximum(crowd.votes.per_item, 1) / USUAL_VOTES)

@@ -27,15 +27,12 @@ class Votes:
         Of each vote.
     shape : tuple of int
         Numbers I, R, K of items, raters and categories.
-    known : array of int, shape (I,)
-        True categories; -1 where they are unknown.
     """
 
     item: Codes
     rater: Codes
     category: Codes
     shape: tuple[int, int, int]
-    known: Codes
 
     @cached_property
     def by_item(self) -> sp.csr_array:
@@ -75,13 +72,6 @@ class Votes:
     def is_for(self) -> Mask:
         """Whether (N, K) a vote is for each category."""
         return np.asarray(np.eye(self.shape[2], dtype=bool)[self.category])
-
-    def with_known(self, probability: Array) -> Array:
-        """Probabilities (I, K) of true categories, certain where they are known."""
-        rows = np.flatnonzero(self.known >= 0)
-        found = probability.copy()
-        found[rows] = np.eye(self.shape[2])[self.known[rows]]
-        return found
 
     def of_equal_items(self, least: int, most: int | None = None) -> Iterator[Codes]:
         """Positions (items, n) of the votes on items that have n each, for every n from ``least``.
@@ -139,7 +129,7 @@ class PairsOfVotes:
         empty = np.zeros(0, np.intp)
         first, second = (
             (np.concatenate([empty, *each]) for each in zip(*found, strict=True))
-            if (found)
+            if found
             else (empty, empty)
         )
         swapped = votes.rater[first] > votes.rater[second]
@@ -153,6 +143,13 @@ class PairsOfVotes:
             distinct, pair = np.unique(key[order], return_inverse=True)
         raters = np.stack(np.divmod(distinct, votes.shape[1]), axis=1)
         return cls(first[order], second[order], pair, raters)
+
+    def of_raters(self, is_one: Mask) -> PairsOfVotes:
+        """Pairs of which one rater or both are among some (R,)."""
+        is_of = is_one[self.raters[:, 0]] | is_one[self.raters[:, 1]]
+        rows = is_of[self.pair]
+        pair = (np.cumsum(is_of) - 1)[self.pair[rows]]
+        return PairsOfVotes(self.first[rows], self.second[rows], pair, self.raters[is_of])
 
 
 def _sums(row: Codes, number: int) -> sp.csr_array:

@@ -14,7 +14,7 @@ MOST_SOLVED = 60  # votes on an item, beyond which solving takes long
 LEAST_EIGENVALUE = 0.05  # of the correlations of the raters of an item
 
 
-def weights(votes: Votes, found: Dependence, correlation: Array, mean: float) -> Array:
+def weights(votes: Votes, found: Dependence, correlation: Array) -> Array:
     """Weights ``R^-1 1`` of the votes on an item, R the correlations of its raters' errors.
 
     They sum to the effective votes of the item, those of as many independent raters.
@@ -26,18 +26,15 @@ def weights(votes: Votes, found: Dependence, correlation: Array, mean: float) ->
     found : Dependence
         Which pairs of raters have been compared.
     correlation : array of shape (Q,)
-        Of the errors of each of these pairs.
-    mean : float
-        The same of other pairs.
+        Of the errors of each of these pairs; 0 for others.
 
     Returns
     -------
     array of shape (N,), in [0, 1]
     """
-    n_raters, mean = votes.shape[1], _within(mean)
+    n_raters = votes.shape[1]
     one, two = found.raters.T
-    # Differences from the mean, so that pairs which have not been compared are no entries.
-    values = np.clip(correlation, 0, LARGEST) - mean
+    values = np.clip(correlation, 0, LARGEST)
     matrix = sp.csr_array((values, (one, two)), shape=(n_raters, n_raters))
     matrix = sp.csr_array(matrix + matrix.T)
     weight = np.ones(len(votes.item))
@@ -46,7 +43,7 @@ def weights(votes: Votes, found: Dependence, correlation: Array, mean: float) ->
         positions = np.take_along_axis(positions, by_rater, axis=1)
         raters, which = distinct_rows(votes.rater[positions])
         n = raters.shape[1]
-        of_items = np.stack([matrix[some][:, some].toarray() for some in raters]) + mean
+        of_items = np.stack([matrix[some][:, some].toarray() for some in raters])
         of_items[:, range(n), range(n)] = 1
         weight[positions] = (_solved if n <= MOST_SOLVED else _averaged)(of_items)[which]
     return weight
@@ -65,7 +62,3 @@ def _solved(of_items: Array) -> Array:
 def _averaged(of_items: Array) -> Array:
     """The same, where groups of raters are equally dependent, without solving."""
     return np.asarray(1 / of_items.sum(axis=2))
-
-
-def _within(correlation: float) -> float:
-    return float(np.clip(correlation, 0, LARGEST))

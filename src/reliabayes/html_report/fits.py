@@ -147,7 +147,7 @@ class ReportFit:
         if self.given is not None:
             return None
         found, prob = self.fit.quantities, self.options.prob
-        if self.fit.shared_errors is not None and self.fit.shared_errors.are_clear:
+        if self.fit.crowd is not None and self.fit.crowd.outvoting is not None:
             return None  # it would compare raters by what is in doubt
         if "normalized_xcc" in found:
             return partial(plots.xcc, self.fit, guideline=None, prob=prob)

@@ -9,7 +9,7 @@ import numpy as np
 from reliabayes.plots.layout import add_title, axes_or_new, remove_frame
 from reliabayes.plots.palette import Palette
 from reliabayes.results.summaries import size_text
-from reliabayes.wording import rater_names
+from reliabayes.wording import rater_names, sentence_start
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,9 +73,7 @@ def _finding(fit: Fit) -> str:
     groups = fit.crowd.groups
     if not groups:
         return "No raters make the same errors beyond chance"
-    first = rater_names(fit.ratings.raters[groups[0].raters])
-    effective = fit.dependence()["effective_votes"].iloc[0]
+    first = sentence_start(rater_names(fit.ratings.raters[groups[0].raters]))
     more = "" if len(groups) == 1 else f" (and {len(groups) - 1} more groups)"
-    votes = f"{len(groups[0].raters)} votes of theirs count as {effective:.1f}"
-    first = first.replace("raters ", "Raters ", 1) if first.startswith("raters ") else first
+    votes = f"{len(groups[0].raters)} votes of theirs count as {groups[0].effective_votes:.1f}"
     return f"{first} make the same errors: {votes}{more}"

@@ -16,7 +16,9 @@ from reliabayes.partitions import AnyRatings, example_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.results.label_table import label_table
-from reliabayes.wording import rater_names
+from reliabayes.results.leading_raters import leading_raters
+from reliabayes.results.model import HasPanel, Model
+from reliabayes.wording import rater_names, sentence_start
 
 ENOUGH = 50_000  # votes in which dependence is looked for without being asked
 LEAST_RATERS = 3  # two and one who sees what they have in common
@@ -41,8 +43,50 @@ def crowd_of_ratings(ratings: AnyRatings, most: int | None = None) -> Crowd | No
     return None if votes is None else crowd_of(votes)
 
 
+def crowd_of_model(model: Model, ratings: AnyRatings) -> Crowd | None:
+    """The crowd of a fit; None if the model has no raters with accuracies.
+
+    Parameters
+    ----------
+    model : Model
+        Of the fit. One of a panel says itself how raters err.
+    ratings : Ratings or RatingsDataset
+        What it is fitted to.
+
+    Returns
+    -------
+    Crowd or None
+    """
+    has_accuracy = "accuracy" in model.reports and model.has_true_categories
+    if not has_accuracy or isinstance(model, HasPanel):
+        return None
+    return crowd_of_ratings(ratings, ENOUGH)
+
+
+def common_errors(crowd: Crowd | None, ratings: AnyRatings) -> str:
+    """Who errs together; else on whom most labels rest. In sentences; empty if nobody.
+
+    Parameters
+    ----------
+    crowd : Crowd or None
+        Of the ratings, if the model has raters with accuracies.
+    ratings : Ratings or RatingsDataset
+        The ratings.
+
+    Returns
+    -------
+    str
+    """
+    if crowd is None:
+        return ""
+    if crowd.groups:
+        return in_words(crowd, example_of(ratings).raters)
+    leading = leading_raters(ratings)
+    return "" if leading is None else leading.caution
+
+
 def votes_of(ratings: Ratings, most: int | None = None) -> Votes | None:
-    """Ratings as votes, as `crowd_of_ratings` takes them; known categories are kept apart."""
+    """Ratings as votes, as `crowd_of_ratings` takes them."""
     if ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS or len(ratings.categories) < 2:
         return None
     ratings = one_vote_each(ratings)
@@ -50,8 +94,7 @@ def votes_of(ratings: Ratings, most: int | None = None) -> Votes | None:
     rows: Any = slice(None)
     if most is not None and len(ratings) > most:
         rows = ratings.item % -(-len(ratings) // most) == 0
-    unknown = np.full(shape[0], -1)
-    return Votes(ratings.item[rows], ratings.rater[rows], ratings.category[rows], shape, unknown)
+    return Votes(ratings.item[rows], ratings.rater[rows], ratings.category[rows], shape)
 
 
 def table_of_groups(crowd: Crowd, raters: pd.Index[Any]) -> pd.DataFrame:
@@ -60,10 +103,10 @@ def table_of_groups(crowd: Crowd, raters: pd.Index[Any]) -> pd.DataFrame:
         {
             "raters": ", ".join(map(str, raters[group.raters])),
             "n_raters": len(group.raters),
-            "items": int(_of_group(crowd, group)[0]),
-            "correlation": _of_group(crowd, group)[1],
+            "items": group.items,
+            "correlation": group.correlation,
             "z": group.z,
-            "effective_votes": _effective(crowd, group),
+            "effective_votes": group.effective_votes,
         }
         for group in crowd.groups
     ]
@@ -75,8 +118,8 @@ def in_words(crowd: Crowd, raters: pd.Index[Any]) -> str:
     """Who errs together, and what that means for labels, in sentences; empty if nobody does."""
     if not crowd.groups:
         return ""
-    said = [_group_in_words(crowd, group, raters) for group in crowd.groups]
-    if (crowd.weight == 1).all():
+    said = [_group_in_words(group, raters) for group in crowd.groups]
+    if crowd.outvoting is not None:
         said.append(
             "They cast most of the votes, so that votes cannot say who is right: labels and "
             "accuracies are less certain than stated until some items have known answers (gold)."
@@ -121,11 +164,6 @@ def next_items(
     found.insert(
         0, "chosen", ["at random"] * len(by_chance) + ["doubtful"] * (number - len(by_chance))
     )
-    now, then = statement, statement.with_answers(number)
-    found.attrs["gain"] = {
-        "calibration_error": (now.calibration_error, then.calibration_error),
-        "log_score": (now.log_score, then.log_score),
-    }
     found.attrs["note"] = gain_in_words(statement, number)
     return found
 
@@ -141,30 +179,10 @@ def gain_in_words(statement: Statement, number: int) -> str:
     )
 
 
-def _group_in_words(crowd: Crowd, group: Group, raters: pd.Index[Any]) -> str:
-    items, correlation = _of_group(crowd, group)
-    names = _capital(rater_names(raters[group.raters]))
+def _group_in_words(group: Group, raters: pd.Index[Any]) -> str:
+    names = sentence_start(rater_names(raters[group.raters]))
     return (
-        f"{names} make the same errors: on {items:,.0f} items that two of them and others rated, "
-        f"their errors correlate {correlation:.2f}, so that "
-        f"{len(group.raters)} votes of theirs count as {_effective(crowd, group):.1f}."
+        f"{names} make the same errors: on {group.items:,} items that two of them and others "
+        f"rated, their errors correlate {group.correlation:.2f}, so that "
+        f"{len(group.raters)} votes of theirs count as {group.effective_votes:.1f}."
     )
-
-
-def _of_group(crowd: Crowd, group: Group) -> tuple[float, float]:
-    """Number of comparisons of two of a group, and the mean correlation of their errors."""
-    found = crowd.found
-    inside = np.isin(found.raters, group.raters).all(axis=1)
-    scale = np.maximum(found.items[inside], 1)
-    correlation = np.average(np.clip(found.raw[inside], 0, 1), weights=scale)
-    return float(found.items[inside].sum()), float(correlation)
-
-
-def _effective(crowd: Crowd, group: Group) -> float:
-    """Number of independent votes that one vote of each member counts as."""
-    size, correlation = len(group.raters), _of_group(crowd, group)[1]
-    return size / (1 + (size - 1) * correlation)
-
-
-def _capital(text: str) -> str:
-    return text if text.split(" ")[0] not in ("rater", "raters") else text[0].upper() + text[1:]

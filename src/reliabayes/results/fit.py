@@ -88,7 +88,6 @@ from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, chain_number, whole_number
-from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
 from reliabayes.results.summaries import (
     Interval,
     chosen_names,
@@ -225,16 +224,6 @@ class Fit:
         return note_on_priors(self._draws(), self.quantities, supports(self.model))
 
     @cached_property
-    def shared_errors(self) -> SharedErrors | None:
-        """Whether raters on whom most labels rest make the same errors; None if labels rest on all.
-
-        See `reliabayes.results.shared_errors.SharedErrors`.
-        """
-        if isinstance(self.model, HasPanel):  # which says how they err
-            return None
-        return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
-
-    @cached_property
     def near_chance(self) -> str:
         """What it means that raters are hardly better than chance; empty if they are better."""
         is_panel = isinstance(self.model, HasPanel)  # which says what is determined
@@ -246,10 +235,12 @@ class Fit:
 
         See `reliabayes.crowds.crowd.Crowd`. Of more than 50,000 ratings, some items are taken.
         """
-        has_accuracy = "accuracy" in self.model.reports and self.model.has_true_categories
-        if not has_accuracy or isinstance(self.model, HasPanel):
-            return None
-        return dependence.crowd_of_ratings(self.ratings, dependence.ENOUGH)
+        return dependence.crowd_of_model(self.model, self.ratings)
+
+    @cached_property
+    def common_errors(self) -> str:
+        """Who errs together, or on whom most labels rest, in sentences; empty if nobody."""
+        return dependence.common_errors(self.crowd, self.ratings)
 
     def dependence(self) -> pd.DataFrame:
         """Groups of raters who make the same errors, the clearest first; no rows if none do.
@@ -285,7 +276,7 @@ class Fit:
         table = dependence.table_of_groups(found, raters)
         pairs = len(found.found.raters)
         table.attrs["caution"] = dependence.in_words(found, raters)
-        table.attrs["mean_correlation"] = found.left.mean if pairs else float("nan")
+        table.attrs["mean_correlation"] = found.found.mean if pairs else float("nan")
         return table
 
     @cached_property
@@ -1358,11 +1349,8 @@ class Fit:
     @cached_property
     def _caution(self) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
-        said = [raters_outweigh_items(self.quantities), cautions(self.model, self.ratings)]
-        if self.shared_errors is not None:
-            said = [self.shared_errors.caution, *said]
-        elif self.crowd is not None:
-            said = [dependence.in_words(self.crowd, example_of(self.ratings).raters), *said]
+        said = [self.common_errors, raters_outweigh_items(self.quantities)]
+        said.append(cautions(self.model, self.ratings))
         if modes := modes_in_words(self.settings.modes):
             said = [modes, "fit.modes says how they differ.", *said]
         return " ".join(filter(None, [self.near_chance, *said]))

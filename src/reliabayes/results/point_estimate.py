@@ -17,7 +17,7 @@ from reliabayes.inference.problem import Problem
 from reliabayes.partitions import WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.reporting.methods import MethodsSentence
-from reliabayes.results import quantities
+from reliabayes.results import dependence, quantities
 from reliabayes.results.headline import headline, how_maximised, of_point
 from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.item_tables import TableOfPart, write_table, write_tables
@@ -29,7 +29,6 @@ from reliabayes.results.model import (
     problem_of,
 )
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
 from reliabayes.results.summaries import not_of_raters, ratings_of, scalars
 
 
@@ -85,9 +84,10 @@ class PointEstimate:
         return self.model.quantities(self._posterior).isel(chain=0, draw=0, drop=True)
 
     @cached_property
-    def shared_errors(self) -> SharedErrors | None:
+    def common_errors(self) -> str:
         """As of `Fit`."""
-        return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
+        crowd = dependence.crowd_of_model(self.model, self.ratings)
+        return dependence.common_errors(crowd, self.ratings)
 
     def summary(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Estimate of each quantity in a row.
@@ -106,8 +106,7 @@ class PointEstimate:
             names = not_of_raters(self.quantities)
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
         table = pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
-        shared = "" if self.shared_errors is None else self.shared_errors.caution
-        said = (shared, cautions(self.model, self.ratings))
+        said = (self.common_errors, cautions(self.model, self.ratings))
         table.attrs["caution"] = " ".join(filter(None, said))
         return table
 

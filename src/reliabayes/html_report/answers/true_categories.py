@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.crowds.groups import Group
 from reliabayes.html_report.answers.figures import (
     Answer,
     Claim,
@@ -27,7 +28,7 @@ from reliabayes.html_report.answers.poor_raters import (
     poor_claims,
     rater_sentences,
 )
-from reliabayes.partitions import RatingsDataset
+from reliabayes.partitions import RatingsDataset, example_of
 from reliabayes.results.estimates import (
     estimate_text,
     is_by_rater,
@@ -35,7 +36,8 @@ from reliabayes.results.estimates import (
     whole_median_interval,
 )
 from reliabayes.results.ignored_facets import own_caution
-from reliabayes.results.shared_errors import SharedErrors
+from reliabayes.results.leading_raters import LeadingRaters, leading_raters
+from reliabayes.wording import rater_names
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -81,11 +83,12 @@ def true_categories_answer(
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
     if unknown and fit.near_chance:
         return _of_chance(fit, correct, prob)
-    shared = fit.shared_errors if unknown else None
-    if shared is not None and shared.are_clear:
-        return _of_shared_errors(shared, fit)
-    if shared is not None:
-        basis = _if_independent(labels, shared)
+    if unknown and fit.crowd is not None and fit.crowd.outvoting is not None:
+        return _of_outvoting(fit.crowd.outvoting, fit)
+    is_unknown = unknown and fit.crowd is not None and not fit.crowd.groups
+    leading = leading_raters(fit.ratings) if is_unknown else None
+    if leading is not None:
+        basis = _if_independent(labels, leading)
         claims = [basis, *(claim for claim in claims if claim is not trust)]
     figures = [percentage_figure(f"of ratings {_equal(fit)}", correct, prob)]
     if unknown:
@@ -174,15 +177,18 @@ def _of_chance(fit: Fit, correct: Array, prob: float) -> Answer:
     return Answer((claim,), (figure,), ())
 
 
-def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
-    """What is in doubt, where raters on whom most labels rest make the same errors."""
-    name = shared.leading.name
+def _of_outvoting(group: Group, fit: Fit) -> Answer:
+    """What is in doubt, where raters who make the same errors cast most of the votes."""
+    name = rater_names(example_of(fit.ratings).raters[group.raters])
     claim = Claim(
-        f"Do not trust these labels yet: {name} make the same errors", shared.caution.rstrip(".")
+        f"Do not trust these labels yet: {name} make the same errors", fit.common_errors.rstrip(".")
     )
     figures = (
-        Figure(f"of pairs of ratings by {name} are equal", f"{shared.agreement:.0%}"),
-        Figure("would be, if they erred independently", f"{shared.expected:.0%}"),
+        Figure(f"is the correlation of the errors of {name}", f"{group.correlation:.2f}"),
+        Figure(
+            f"independent votes are what {len(group.raters)} of theirs count as",
+            f"{group.effective_votes:.1f}",
+        ),
     )
     pools = "name their pools (pool=...)"
     if len(fit.ratings.pools) > 1:
@@ -198,18 +204,18 @@ def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
     )
 
 
-def _if_independent(labels: Labels, shared: SharedErrors) -> Claim:
+def _if_independent(labels: Labels, leading: LeadingRaters) -> Claim:
     """Instead of which labels to trust: how many, if those on whom they rest are independent."""
     text = (
-        f"Most labels rest on {shared.leading.name}: if they err independently, "
+        f"Most labels rest on {leading.name}: if they err independently, "
         f"{labels.by_model:,} of {labels.unknown:,} are at least {SURE:.0%} likely"
     )
-    return Claim(text, shared.caution.rstrip("."))
+    return Claim(text, leading.caution.rstrip("."))
 
 
 def _label_caution(fit: Fit, misfit: Sequence[str]) -> str:
     if fit.crowd is not None and fit.crowd.groups:
-        return str(fit.dependence().attrs["caution"]).rstrip(".")
+        return fit.common_errors.rstrip(".")
     if not misfit:
         return ""
     return (

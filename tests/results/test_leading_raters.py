@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import reliabayes as rb
 from reliabayes.html_report.answers import answer
-from reliabayes.results.shared_errors import LeadingRaters, leading_raters, shared_errors
+from reliabayes.results.leading_raters import leading_raters
 from tests.judge_panels import panel
 
 
@@ -37,11 +35,13 @@ def test_labels_that_rest_on_judges_who_err_together_are_not_called_trusted(
         "Do not trust these labels yet: judge 1 and judge 2 make the same errors"
     )
     assert "Trust " not in said.verdict
-    assert said.limits[0].startswith("On 100 items that others rated, too, ")
+    assert said.limits[0].startswith(
+        "judge 1 and judge 2 make the same errors: on 100 items that two of them and others rated, "
+    )
 
 
 def test_the_doubt_stands_beside_all_results(with_shared_errors: rb.Fit) -> None:
-    fit, doubt = with_shared_errors, "The errors that they share pass for the truth"
+    fit, doubt = with_shared_errors, "votes cannot say who is right"
 
     for table in (fit.summary(), fit.items(), fit.raters()):
         assert doubt in table.attrs["caution"]
@@ -65,7 +65,7 @@ def test_a_model_that_a_user_names_counts_runs_as_votes_and_says_so() -> None:
 
     assert len(estimate.ratings) == len(ratings)
     caution = estimate.summary().attrs["caution"]
-    assert caution.startswith("On 100 items that others rated, too, ")
+    assert caution.startswith("judge 1 and judge 2 make the same errors: on 100 items ")
     assert "2,000 of 3,300 ratings repeat a rater's rating of an item, and Dawid" in caution
     assert 'DawidSkene(repeats="one_vote") a rater has one vote on an item.' in caution
 
@@ -121,39 +121,7 @@ def test_labels_do_not_rest_on_few_raters(ratings: rb.Ratings) -> None:
     assert leading_raters(ratings) is None
 
 
-def test_expected_agreement_is_that_of_independent_errors() -> None:
-    rng = np.random.default_rng(5)
-    truth = rng.integers(0, 2, 4_000)
-    accuracy = {"a": 0.8, "bb": 0.7, "x": 0.95, "yy": 0.95, "zzz": 0.95}
-    rows = [
-        (i, r, int(truth[i] ^ (rng.random() > p)))
-        for r, p in accuracy.items()
-        for i in range(4_000 if p < 0.9 else 2_000)
-    ]
-    ratings = rb.Ratings.from_frame(
-        pd.DataFrame(rows, columns=["item", "rater", "rating"]), scale="nominal"
-    )
-    confusion = np.array([[[p, 1 - p], [1 - p, p]] for p in accuracy.values()])
-    quantities = xr.Dataset(
-        {
-            "prevalence": (("chain", "draw", "true_category"), [[[0.5, 0.5]]]),
-            "confusion": (("chain", "draw", "rater", "true_category", "category"), [[confusion]]),
-        }
-    )
-    leading = leading_raters(ratings)
-    assert isinstance(leading, LeadingRaters)
-
-    found = shared_errors(leading, quantities, ratings)
-
-    equal = 0.8 * 0.7 + 0.2 * 0.3
-    sd = np.sqrt(equal * (1 - equal) / 2_000)
-    assert found.n_items == 2_000
-    assert found.expected == pytest.approx(equal, abs=5 * sd)
-    assert found.sd == pytest.approx(sd, rel=0.25)
-    assert not found.are_clear
-
-
 def test_point_estimates_state_the_doubt(with_shared_errors: rb.Fit) -> None:
     estimate = rb.DawidSkene().em(with_shared_errors.ratings, priors=True)
 
-    assert "The errors that they share" in estimate.summary().attrs["caution"]
+    assert "votes cannot say who is right" in estimate.summary().attrs["caution"]
