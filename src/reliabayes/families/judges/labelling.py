@@ -131,7 +131,7 @@ def _greedy(features: Array, targets: Array, available: Codes, number: int) -> l
     shape = features.shape[1:]
     share = (flat**2).sum(axis=0)
     noise, left, with_targets = 1 - share, share.copy(), targets.T @ flat
-    known = np.zeros((0, len(flat)))
+    ways, count = np.empty((number * shape[1], len(flat))), 0
     free, found = available.copy(), list[int]()
     for _ in range(number):
         gain = (with_targets**2).sum(axis=0) / (noise + left)
@@ -140,9 +140,10 @@ def _greedy(features: Array, targets: Array, available: Codes, number: int) -> l
         found.append(kind)
         free[kind] -= 1
         for at in range(kind * shape[1], (kind + 1) * shape[1]):
+            known = ways[:count]
             way = flat[:, at] - known.T @ (known @ flat[:, at])
             way /= np.sqrt(max(noise[at] + left[at], 1e-12))
-            known = np.vstack([known, way])
+            ways[count], count = way, count + 1
             along = way @ flat
             left = np.maximum(left - along**2, 0.0)
             with_targets -= np.outer(targets.T @ way, along)
