@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa  # type: ignore[import-untyped]
+import pandas as pd
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -31,10 +31,32 @@ def item_hashes(ids: Any) -> Hashes:
         is the lowest and those beyond the end are 0, adds SplitMix64's constant, takes the
         exclusive or with the bytes, and mixes; an empty text has 8 such bytes, too.
     """
-    texts = ids.cast(pa.large_string())
+    texts = ids.cast("large_string")
     _, ends, content = texts.buffers()
     offsets = np.frombuffer(ends, "<i8")[texts.offset : texts.offset + len(texts) + 1]
-    size = int(offsets[-1]) if len(texts) else 0
+    return _hashes(offsets, content or b"")
+
+
+def index_hashes(ids: pd.Index[Any]) -> Hashes:
+    """Return the same of ids in memory, without pyarrow.
+
+    Parameters
+    ----------
+    ids : Index, shape (N,)
+        The ids.
+
+    Returns
+    -------
+    array of uint64, shape (N,)
+    """
+    texts = [str(each).encode() for each in ids]
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return _hashes(offsets, b"".join(texts))
+
+
+def _hashes(offsets: npt.NDArray[np.int64], content: Any) -> Hashes:
+    """Hashes (N,) of texts, which begin and end at offsets (N + 1,) of bytes."""
+    size = int(offsets[-1]) if len(offsets) > 1 else 0
     padded = np.zeros(size + WORD, np.uint8)
     if size:
         padded[:size] = np.frombuffer(content, np.uint8, size)

@@ -13,6 +13,7 @@ from reliabayes.crowds.groups import Group
 from reliabayes.crowds.statement import OF_CROWDS, Constants, Statement
 from reliabayes.crowds.votes import Votes
 from reliabayes.partitions import AnyRatings, example_of
+from reliabayes.partitions.some_items import some_items
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.results.label_table import label_table
@@ -30,17 +31,20 @@ def crowd_of_ratings(ratings: AnyRatings, most: int | None = None) -> Crowd | No
     Parameters
     ----------
     ratings : Ratings or RatingsDataset
-        Ratings; of those in parts the first part. Several by a rater on an item are one vote.
+        Ratings. Several by a rater on an item are one vote.
     most : int, optional
-        Number of votes from which on items are left out, evenly.
+        Number of ratings beyond which some of the items are compared, as of
+        `reliabayes.partitions.some_items.some_items`.
 
     Returns
     -------
     Crowd or None
         None without three known raters.
     """
-    votes = votes_of(example_of(ratings), most)
-    return None if votes is None else crowd_of(votes)
+    few = ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS
+    if few or ratings.categories is None or len(ratings.categories) < 2:
+        return None
+    return crowd_of(votes_of(some_items(ratings, most)))
 
 
 def crowd_of_model(model: Model, ratings: AnyRatings) -> Crowd | None:
@@ -85,16 +89,11 @@ def common_errors(crowd: Crowd | None, ratings: AnyRatings) -> str:
     return "" if leading is None else leading.caution
 
 
-def votes_of(ratings: Ratings, most: int | None = None) -> Votes | None:
-    """Ratings as votes, as `crowd_of_ratings` takes them."""
-    if ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS or len(ratings.categories) < 2:
-        return None
+def votes_of(ratings: Ratings) -> Votes:
+    """Ratings in categories as votes."""
     ratings = one_vote_each(ratings)
     shape = ratings.n_items, ratings.n_raters, len(ratings.categories)
-    rows: Any = slice(None)
-    if most is not None and len(ratings) > most:
-        rows = ratings.item % -(-len(ratings) // most) == 0
-    return Votes(ratings.item[rows], ratings.rater[rows], ratings.category[rows], shape)
+    return Votes(ratings.item, ratings.rater, ratings.category, shape)
 
 
 def table_of_groups(crowd: Crowd, raters: pd.Index[Any]) -> pd.DataFrame:

@@ -233,7 +233,8 @@ class Fit:
     def crowd(self) -> Crowd | None:
         """Votes, and whose errors are dependent; None if the model has no raters with accuracies.
 
-        See `reliabayes.crowds.crowd.Crowd`. Of more than 50,000 ratings, some items are taken.
+        See `reliabayes.crowds.crowd.Crowd`. Of more than 50,000 ratings, in memory or in parts, a
+        random sample of the items is taken that has so many: the same by any route.
         """
         return dependence.crowd_of_model(self.model, self.ratings)
 
@@ -257,8 +258,8 @@ class Fit:
             (of their errors, 0 to 1), z (standard errors above that of other raters) and
             effective_votes (how many independent votes one of each counts as).
             ``attrs["caution"]`` says what that means for labels; ``attrs["mean_correlation"]`` is
-            that of all pairs, nan if there are none. Of ratings in parts, those of the first part
-            are compared.
+            that of all pairs, nan if there are none. Of more than 50,000 ratings, in memory or in
+            parts, those of a random sample of the items are compared, the same by any route.
 
         Raises
         ------
