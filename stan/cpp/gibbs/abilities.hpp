@@ -100,19 +100,8 @@ class Abilities {
       const auto log_density = [&](Lanes ability) __attribute__((always_inline)) {
         return log_likelihood(j, scale * (ability - at)) - 0.5 * ability * ability;
       };
-      const Lanes level = log_density(at) + logarithm(uniforms(stream));
       const Lanes size = width_of_ability * inverse_root(1 + scale * scale * read(&precision_[j]));
-      Lanes left = at - size * uniforms(stream), right = left + size, drawn = at;
-      Bits open = Bits(level > -INFINITY) & Bits(size < INFINITY);
-      while (is_any(open)) {
-        const Lanes found = left + (right - left) * uniforms(stream);
-        const Bits is_in = Bits(log_density(found) >= level) | Bits(found == at);
-        drawn = chosen(open & is_in, found, drawn);
-        open &= ~is_in;
-        const Bits is_left = Bits(found < at);
-        left = chosen(is_left, found, left);
-        right = chosen(is_left, right, found);
-      }
+      const Lanes drawn = slice_sampled(at, size, stream, log_density);
       write(drawn, &ability_[j]);
       for (Count row = j; row < own_.categories * width_; row += width_)
         write(read(&log_odds_[row]) - scale * (drawn - at), &log_odds_[row]);

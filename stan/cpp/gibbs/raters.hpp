@@ -1,6 +1,7 @@
 // Raters with ratings of items of one true category, side by side, and what is computed of four of them at a time.
 #pragma once
 #include "newton.hpp"
+#include "slice.hpp"
 
 #include <cmath>
 #include <vector>
@@ -79,20 +80,8 @@ WIDEST static void draw_effects(Raters& raters, const Population& of, double wid
     const auto log_density = [&](Lanes effect) __attribute__((always_inline)) {
       return log_likelihood(raters, i, of.location + of.spread * effect - others) - 0.5 * effect * effect;
     };
-    const Lanes at = read(&raters.effect[i]), level = log_density(at) + logarithm(uniforms(stream));
     const Lanes size = width * inverse_root(1 + of.spread * of.spread * precision);
-    Lanes left = at - size * uniforms(stream), right = left + size, drawn = at;
-    Bits open = Bits(level > -INFINITY) & Bits(size < INFINITY);  // or numbers overflow
-    while (is_any(open)) {
-      const Lanes found = left + (right - left) * uniforms(stream);
-      const Bits is_in = Bits(log_density(found) >= level) | Bits(found == at);
-      drawn = chosen(open & is_in, found, drawn);
-      open &= ~is_in;
-      const Bits is_left = Bits(found < at);
-      left = chosen(is_left, found, left);
-      right = chosen(is_left, right, found);
-    }
-    write(drawn, &raters.effect[i]);
+    write(slice_sampled(read(&raters.effect[i]), size, stream, log_density), &raters.effect[i]);
   }
 }
 

@@ -27,4 +27,22 @@ double slice_sampled(double at, double size, double* value, WideStream& stream, 
   }
 }
 
+// The same of four chains; one whose numbers overflow stays where it is.
+template <typename LogDensity>
+INLINE Lanes slice_sampled(Lanes at, Lanes size, WideStream& stream, const LogDensity& log_density) {
+  const Lanes level = log_density(at) + logarithm(uniforms(stream));
+  Lanes left = at - size * uniforms(stream), right = left + size, drawn = at;
+  Bits open = Bits(level > -INFINITY) & Bits(size < INFINITY);
+  while (is_any(open)) {
+    const Lanes found = left + (right - left) * uniforms(stream);
+    const Bits is_in = Bits(log_density(found) >= level) | Bits(found == at);
+    drawn = chosen(open & is_in, found, drawn);
+    open &= ~is_in;
+    const Bits is_left = Bits(found < at);
+    left = chosen(is_left, found, left);
+    right = chosen(is_left, right, found);
+  }
+  return drawn;
+}
+
 }  // namespace reliabayes
