@@ -2,7 +2,8 @@
 
     python -m benchmarks.statement
 
-prints the constants of each nine of ten public crowds, and those of all, which are the package's.
+prints the constants of the crowds of all families but one, of ten public crowds, and those of all,
+which are the package's; and by how much log T differs between crowds from what the others say.
 Each crowd is stated with the constants of the others, without and with 50 known categories; these
 rows are kept in ``labels.csv``, and their bins in ``stated.csv``.
 """
@@ -10,44 +11,74 @@ rows are kept in ``labels.csv``, and their bins in ``stated.csv``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, logit
 
 import reliabayes as rb
-from benchmarks.labels import HONEST, KNOWN, SETS, Answer, Method, crowd, measure
+from benchmarks.labels import (
+    FAMILY,
+    HONEST,
+    KNOWN,
+    LEAST,
+    PROB,
+    SETS,
+    Answer,
+    Method,
+    crowd,
+    measure,
+)
 from reliabayes.arrays import Array, Codes
 from reliabayes.crowds.crowd import Crowd
-from reliabayes.crowds.statement import LEAST, Constants, Statement
+from reliabayes.crowds.statement import LEAST as LEAST_PROBABILITY
+from reliabayes.crowds.statement import Constants, Statement
 from reliabayes.results.dependence import crowd_of_ratings, stated_table, statement_of
+from reliabayes.results.stated import correct_ratings
 
 START = 0.7, 0.0, 0.0, -3.0  # of the search
 # Weak penalties: of the exponents, and of log odds of m that lie far from usual ones.
 OF_EXPONENTS, OF_MISLED, USUAL_MISLED = 0.02, 0.002, -3.0
+DRAWS = 400  # of how many ratings are right
 
-Known = tuple[Crowd, Codes]  # votes, and categories by experts
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Ratings, what votes say of them, and the category of each item by experts or -1."""
+
+    ratings: rb.Ratings
+    crowd: Crowd
+    gold: Codes
 
 
 def honest(constants: Constants, ratings: rb.Ratings) -> Answer:
-    """Probabilities that `Fit.items` states with stated="honest", with other constants."""
+    """What a fit with stated="honest" says, with other constants."""
     found = crowd_of_ratings(ratings)
     assert found is not None
     statement = statement_of(found, ratings.gold_category, constants)
-    return Answer(stated_table(statement, ratings))
+    right = correct_ratings(statement, ratings, DRAWS, np.random.default_rng(1))
+    ends = (1 - PROB) / 2, (1 + PROB) / 2
+    accuracy = pd.DataFrame(index=ratings.raters)
+    accuracy["lower"], accuracy["upper"] = np.quantile(right / ratings.ratings_per_rater, ends, 0)
+    lower, upper = np.quantile(right.sum(axis=1) / len(ratings), ends)
+    return Answer(stated_table(statement, ratings), accuracy, (float(lower), float(upper)))
 
 
 def constants_of(some: Sequence[Known]) -> Constants:
-    """The constants with the best log score, on average over crowds."""
+    """The constants with the best log score, on average over crowds, and what crowds add."""
 
     def loss(at: Array) -> float:
-        scores = [log_score(constants_at(at), *each) for each in some]
+        scores = [log_score(constants_at(at), each) for each in some]
         penalty = OF_EXPONENTS * (at[1:3] ** 2).sum() + OF_MISLED * (at[3] - USUAL_MISLED) ** 2
         return float(np.mean(scores) + penalty)
 
-    return constants_at(minimize(loss, np.array(START), method="BFGS").x)
+    found = constants_at(minimize(loss, np.array(START), method="BFGS").x)
+    variances = np.mean([beyond(found, each) for each in some], axis=0)
+    of_crowd, of_rater = np.sqrt(np.maximum(variances, 0)).tolist()
+    return replace(found, of_crowd=of_crowd, of_rater=of_rater)
 
 
 def constants_at(at: Array) -> Constants:
@@ -57,11 +88,40 @@ def constants_at(at: Array) -> Constants:
     return Constants(log_temperature, by_votes, by_correlation, misled)
 
 
-def log_score(constants: Constants, of: Crowd, gold: Codes) -> float:
+def log_score(constants: Constants, of: Known) -> float:
     """Mean of -log p of the experts' category."""
-    rows = np.flatnonzero(gold >= 0)
-    p = Statement.of(of, constants).probabilities()[rows, gold[rows]]
-    return float(-np.log(np.maximum(p, LEAST)).mean())
+    rows = np.flatnonzero(of.gold >= 0)
+    p = Statement.of(of.crowd, constants).probabilities()[rows, of.gold[rows]]
+    return float(-np.log(np.maximum(p, LEAST_PROBABILITY)).mean())
+
+
+def beyond(constants: Constants, of: Known) -> tuple[float, float]:
+    """Variances of log odds that ratings are right, beyond a statement with 50 known categories.
+
+    The first is that of all ratings, the second that of raters from all, by moments: squared
+    differences of what is right from the mean of draws, less the variance of these.
+    """
+    items = np.flatnonzero(of.gold >= 0)
+    given = np.full(len(of.gold), -1)
+    some = np.random.default_rng(1).choice(items, KNOWN, replace=False)
+    given[some] = of.gold[some]
+    statement = Statement.of(of.crowd, replace(constants, of_crowd=0, of_rater=0)).given(given)
+    ratings = of.ratings
+    drawn = correct_ratings(statement, ratings, DRAWS, np.random.default_rng(1))
+    is_known = of.gold[ratings.item] >= 0
+    rater = ratings.rater[is_known]
+    right = np.bincount(
+        rater, (of.gold[ratings.item] == ratings.category)[is_known], drawn.shape[1]
+    )
+    number = np.bincount(rater, minlength=drawn.shape[1])
+    all_drawn = logit(drawn.sum(axis=1) / len(ratings))
+    of_all = float(logit(right.sum() / number.sum()) - all_drawn.mean())
+    enough = number >= LEAST
+    found = logit((drawn + 0.5) / (ratings.ratings_per_rater + 1))[:, enough]
+    apart = logit((right + 0.5) / (number + 1))[enough] - found.mean(axis=0)
+    weight = number[enough] / number[enough].sum()
+    apart -= weight @ apart
+    return of_all**2 - float(all_drawn.var()), float(weight @ (apart**2 - found.var(axis=0)))
 
 
 def known(name: str) -> Known:
@@ -70,24 +130,38 @@ def known(name: str) -> Known:
     ratings, _ = of.ratings(0)
     found = crowd_of_ratings(ratings)
     assert found is not None
-    return found, ratings.categories.get_indexer(pd.Index(of.gold.reindex(ratings.items)))
+    gold = ratings.categories.get_indexer(pd.Index(of.gold.reindex(ratings.items)))
+    return Known(ratings, found, gold)
 
 
 def by_others(name: str, crowds: Mapping[str, Known]) -> tuple[Constants, Mapping[str, Method]]:
-    """The constants of all crowds but one, and how they state that one without and with gold."""
-    found = constants_of([each for other, each in crowds.items() if other != name])
+    """The constants of all other families, and how they state a crowd without and with gold."""
+    own = FAMILY.get(name, name)
+    found = constants_of([each for key, each in crowds.items() if FAMILY.get(key, key) != own])
     given = zip(HONEST, (0, KNOWN), strict=True)
     return found, {method: Method(partial(honest, found), number) for method, number in given}
+
+
+def shift(constants: Constants, of: Known) -> float:
+    """What to add to log T for the best log score of a crowd."""
+
+    def loss(by: float) -> float:
+        return log_score(replace(constants, log_temperature=constants.log_temperature + by), of)
+
+    return float(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x)
 
 
 def main() -> None:
     """Print constants, and keep what they state."""
     crowds = {name: known(name) for name in SETS}
     print("all", constants_of(list(crowds.values())))
+    shifts = []
     for name, title in SETS.items():
         found, methods = by_others(name, crowds)
-        print("without", title, found, flush=True)
+        shifts.append(shift(found, crowds[name]))
+        print(f"without {title} {found}; shift {shifts[-1]:.2f}", flush=True)
         measure(title, crowd(name), methods)
+    print(f"sd of log T between crowds: {np.sqrt(np.mean(np.square(shifts))):.2f}")
 
 
 if __name__ == "__main__":

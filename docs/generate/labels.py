@@ -28,15 +28,18 @@ high where raters err together.
   proportion right, and their share of all items.
 - *Raters covered* is the proportion of raters with at least 20 ratings of items with a known
   category whose 90% interval of `accuracy` contains the proportion of these that are right; *share
-  covered*, whether the 90% interval of `correct_share()` contains that of all ratings.
+  covered*, whether the 90% interval of `correct_share()` contains that of all ratings, of several
+  draws of known categories in how many.
 - Seconds are of a processor, with crowd-kit imported before.
 
 *Votes* state the proportion of votes for a category, with the weights of
-[`rb.majority_vote`][reliabayes.majority_vote]. *Recommended* is what `rb.recommend` names. *Stated
-honestly* is `fit.items(stated="honest")`, with constants that `python -m benchmarks.statement`
-finds on the other nine sets, so that no set is stated by its own answers. Rows
-with *gold of 50* are given the category of 50 items, drawn at random, and scored on the others; no
-other row is given any. Of crowd-kit there are six aggregators of 1.4.2 with default settings.
+[`rb.majority_vote`][reliabayes.majority_vote]. *Recommended* is what the model that `rb.recommend`
+names holds by itself. *Stated honestly* is what fits of it say by default, with constants that
+`python -m benchmarks.statement` finds on the sets of other families (entailment and events are
+one), so that no set is stated by its own answers. Rows
+with *gold of 50* are given the category of 50 items, drawn at random ten times, and scored on the
+others; no other row is given any. Of crowd-kit there are six aggregators of 1.4.2 with default
+settings.
 """
 PER_SET = {  # columns of the table of a set, and their digits
     "right": 3,
@@ -94,7 +97,7 @@ def summary(found: pd.DataFrame) -> str:
             "raters_covered": _pooled(rows["raters_covered"], rows["raters"]),
         }
         has_share = rows["correct_covered"].notna().any()
-        covered = f"{rows['correct_covered'].sum():.0f} of {len(rows)}" if has_share else ""
+        covered = f"{rows['correct_covered'].sum():.2g} of {len(rows)}" if has_share else ""
         lines.append(
             _row(
                 method,
@@ -114,7 +117,8 @@ def _of_set(title: str, rows: pd.DataFrame) -> str:
     lines.append(_row(*["---"] * (len(HEADINGS) + 2)))
     for _, row in rows.iterrows():
         figures = {name: _number(row[name], digits) for name, digits in PER_SET.items()}
-        figures["correct_covered"] = {"0": "no", "1": "yes"}.get(figures["correct_covered"], "")
+        share = row["correct_covered"]
+        figures["correct_covered"] = {0.0: "no", 1.0: "yes"}.get(share, _percentage(share))
         lines.append(_row(row["method"], f"{row['items']:.0f}", *figures.values()))
     return "\n".join([*lines, ""])
 
@@ -123,6 +127,10 @@ def _pooled(values: pd.Series[float], weights: pd.Series[float]) -> float:
     known = values.notna()
     total = weights[known].sum()
     return float((values * weights)[known].sum() / total) if total else np.nan
+
+
+def _percentage(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.0%}"
 
 
 def _number(value: float, digits: int) -> str:

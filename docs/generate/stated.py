@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 LINES: Mapping[str, tuple[str, ...]] = {
     "stated honestly": (HONEST[0],),
     "published models": PUBLISHED,
-    "recommended": ("recommended",),
 }
 SURE = 0.95
 LARGEST = 260  # area of a point of half of the items, in square points

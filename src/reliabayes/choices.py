@@ -51,4 +51,5 @@ Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly
+Stated: TypeAlias = Literal["model", "honest"]  # how sure labels and raters are said to be
 Trust: TypeAlias = Literal["none", "person"]  # whose labels of a panel are true

@@ -23,8 +23,9 @@ from reliabayes.crowds.estimates import log_odds
 USUAL_VOTES, USUAL_CORRELATION = 5.0, 0.05
 LEAST_CORRELATION = 0.01  # that any crowd has
 TYPICAL, TYPICAL_SD = 0.07, 0.05  # mean correlation of crowds, for those that say little of theirs
-# Prior standard deviations of what known answers add to log T, and to the log odds of m.
-SHIFT_SD, MISLED_SD = 0.5, 1.5
+# Prior standard deviations of what known answers add to log T, which differs by 0.24 between crowds
+# from what the others say (benchmarks.statement), and to the log odds of m.
+SHIFT_SD, MISLED_SD = 0.3, 1.5
 LEAST = 1e-6  # probability
 
 
@@ -38,16 +39,28 @@ class Constants:
         t0, t1 and t2.
     misled : float
         m, in (0, 1).
+    of_crowd, of_rater : float
+        Standard deviations of what the log odds that ratings are right differ by from what is
+        stated, between crowds and between raters of a crowd.
     """
 
     log_temperature: float
     by_votes: float
     by_correlation: float
     misled: float
+    of_crowd: float = 0.0
+    of_rater: float = 0.0
 
 
 # By python -m benchmarks.statement, which states each of ten crowds by the others alone, too.
-OF_CROWDS = Constants(log_temperature=1.31, by_votes=0.29, by_correlation=0.64, misled=0.0217)
+OF_CROWDS = Constants(
+    log_temperature=1.31,
+    by_votes=0.29,
+    by_correlation=0.64,
+    misled=0.0217,
+    of_crowd=0.11,
+    of_rater=0.25,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +81,9 @@ class Statement:
         What known answers add to the log temperature, and the log odds of m.
     covariance : array of shape (2, 2)
         Of these two, by Laplace approximation.
+    beyond : (float, float)
+        Standard deviations, between crowds and between raters, of the log odds that ratings are
+        right, beyond what these two numbers change.
     """
 
     log_odds: Array
@@ -76,6 +92,7 @@ class Statement:
     prior: Array
     at: Array
     covariance: Array
+    beyond: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def of(cls, crowd: Crowd, constants: Constants = OF_CROWDS) -> Statement:
@@ -106,6 +123,7 @@ class Statement:
             prior,
             prior,
             np.diag([SHIFT_SD**2, MISLED_SD**2]),
+            (constants.of_crowd, constants.of_rater),
         )
 
     def probabilities(self, at: Array | None = None) -> Array:

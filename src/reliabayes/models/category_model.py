@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Repeats
+from reliabayes.choices import Repeats, Stated
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.families.categories import (
     combination,
@@ -76,6 +76,10 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
     prior_misleading : Beta, optional
         Prior of the probability that an item misleads: its true category is then drawn from the
         prevalence, whatever its ratings say. By default no item does, as published.
+    stated : {"model", "honest"}, default "model"
+        What results of a fit state of labels and raters: what the model by itself holds; or what
+        known answers of other crowds ask to be said (see `Fit.items`), which `recommend` chooses.
+        It changes neither the posterior nor `Fit.quantities`.
     """
 
     has_true_categories: ClassVar[bool] = True
@@ -83,10 +87,13 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
 
     repeats: Repeats = "independent"
     prior_misleading: Beta | None = None
+    stated: Stated = "model"
 
     def __post_init__(self) -> None:
         if self.repeats not in get_args(Repeats):
             raise ValueError(f"repeats must be 'independent' or 'one_vote', not {self.repeats!r}.")
+        if self.stated not in get_args(Stated):
+            raise ValueError(f"stated must be 'model' or 'honest', not {self.stated!r}.")
         check_priors(self)
         if self.prior_misleading is not None and MISLEADING not in self.parameters():
             raise TypeError(

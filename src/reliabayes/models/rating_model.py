@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Repeats, Sampler
+from reliabayes.choices import Repeats, Sampler, Stated
 from reliabayes.families.given_point import given_point, labelled_point
 from reliabayes.families.simulation import Simulation
 from reliabayes.inference.commands import cmdstanpy_arguments
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=Problem, default=Any)
 
 COUNTED: Repeats = "independent"
+BY_MODEL: Stated = "model"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +65,10 @@ class RatingModel(ABC, Generic[P]):
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
     takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
     samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
-    # What several ratings of an item by one rater count as, and covariates of raters: fields of
-    # some models, and no arguments of the others.
+    # What several ratings of an item by one rater count as, what is stated of labels, and
+    # covariates of raters: fields of some models, and no arguments of the others.
     repeats = COUNTED
+    stated = BY_MODEL
     covariates = cast(Any, None)
 
     @classmethod

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
+from reliabayes.choices import Stated
 from reliabayes.plots.labels import named, short, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
@@ -43,7 +44,12 @@ WINDOW = 50  # number of parts of a pool over which the limits of more rows are 
 
 
 def raters(
-    fit: Fit, quantity: str | None = None, *, prob: float = 0.9, ax: Axes | None = None
+    fit: Fit,
+    quantity: str | None = None,
+    *,
+    prob: float = 0.9,
+    stated: Stated | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Raters in order of a quantity, such as accuracy or severity, with intervals.
 
@@ -62,6 +68,8 @@ def raters(
         far a rater rates above or below the average.
     prob : float, default 0.9
         Probability of the equal-tailed intervals, strictly between 0 and 1.
+    stated : {"model", "honest"}, optional
+        Whose accuracies, as for `Fit.raters`.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -80,7 +88,10 @@ def raters(
     name = quantity or ("accuracy" if "accuracy" in known else known[0])
     _require(name, known, fit)
     ratings = fit.ratings
-    table = _intervals(fit.quantities[name].values, ratings.raters, prob)
+    drawn = fit.quantities[name]
+    if name == "accuracy" and fit.states_honestly(stated):
+        drawn = fit.correct_share("rater", stated="honest")
+    table = _intervals(drawn.values, ratings.raters, prob)
     if ratings.rater_pool is not None and len(ratings.pools) > 1:
         table["pool"] = ratings.pools[ratings.rater_pool]
     rows = _ordered(table, lowest_first=name in BETTER_IF_HIGH)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from textwrap import fill
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Codes
-from reliabayes.choices import LabelFormat
+from reliabayes.choices import LabelFormat, Stated
 from reliabayes.crowds.crowd import Crowd
 from reliabayes.crowds.statement import Statement
 from reliabayes.errors import ConvergenceWarning
@@ -44,7 +44,7 @@ from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.decision_study import DStudy, cheapest
 from reliabayes.results.diagnostics import Diagnostics
-from reliabayes.results.headline import headline, how_sampled, of_draws
+from reliabayes.results.headline import STATED_HONESTLY, headline, how_sampled, of_draws
 from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
 from reliabayes.results.label_files import write_labels
@@ -88,6 +88,7 @@ from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, chain_number, whole_number
+from reliabayes.results.stated import MOST_DRAWS, correct_ratings, with_stated_accuracy
 from reliabayes.results.summaries import (
     Interval,
     chosen_names,
@@ -288,6 +289,24 @@ class Fit:
             found = dependence.crowd_of_ratings(ratings) or found
         return dependence.statement_of(found, ratings.gold_category)
 
+    def states_honestly(self, stated: Stated | None = None) -> bool:
+        """Whether results say what known answers of other crowds ask, where that is possible.
+
+        Parameters
+        ----------
+        stated : {"model", "honest"}, optional
+            What is wanted; by default what the model is set to.
+
+        Returns
+        -------
+        bool
+        """
+        if stated is not None and stated not in get_args(Stated):
+            raise ValueError(f"stated must be 'model' or 'honest', not {stated!r}.")
+        if stated is not None or self.model.stated == "model":
+            return stated == "honest"
+        return isinstance(self.ratings, Ratings) and self.crowd is not None
+
     def next_items(self, number: int = 50) -> pd.DataFrame:
         """Items whose true category to find out next, and what their answers would bring.
 
@@ -437,7 +456,9 @@ class Fit:
             text = f"{type(self.model).__name__}: {said}"
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
-    def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
+    def raters(
+        self, prob: float = 0.9, draws: int | None = None, *, stated: Stated | None = None
+    ) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
 
         Parameters
@@ -446,6 +467,10 @@ class Fit:
             Probability of the equal-tailed interval, in (0, 1).
         draws : int, optional
             Posterior draws to use, spread evenly over chains; by default all that fit in memory.
+        stated : {"model", "honest"}, optional
+            "honest": accuracies are the proportions of raters' ratings that are right by labels as
+            `items` states them, with what crowds and raters differ by from that in the intervals.
+            The other columns are those of the model. By default what the model is set to.
 
         Returns
         -------
@@ -461,19 +486,23 @@ class Fit:
             prevalence is estimated. Of two categories rate and bias are those of the second.
             ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
+        is_honest = self.states_honestly(stated)
 
         def table() -> pd.DataFrame:
             posterior = self._draws(draws)
             if draws is None:
                 posterior = replace(posterior, quantities=self.quantities)
             found = self.model.raters(posterior, prob, self._rng())
+            if is_honest:
+                accuracy = self.correct_share("rater", draws, stated="honest").values
+                found = with_stated_accuracy(found, accuracy.reshape(-1, len(found)), prob)
             found.insert(0, "ratings", self.ratings.ratings_per_rater)
             if "information_lost" in found:
                 found = found.sort_values("information_lost", ascending=False, kind="stable")
             found.attrs = {"draws": posterior.n_draws, **found.attrs, "caution": self._caution}
             return found
 
-        return self._once(("raters", prob, draws), table)
+        return self._once(("raters", prob, draws, is_honest), table)
 
     def new_rater(
         self, prob: float = 0.9, covariates: Mapping[str, float] | None = None
@@ -554,7 +583,7 @@ class Fit:
         prob: float = 0.9,
         draws: int | None = None,
         *,
-        stated: Literal["model", "honest"] = "model",
+        stated: Stated | None = None,
     ) -> pd.DataFrame:
         """Estimates for each item, by the user's ids.
 
@@ -566,10 +595,11 @@ class Fit:
             Posterior draws to use, spread evenly over the chains. By default all of them for up to
             10,000 ratings and 4,000 draws, and for more ratings as many as take similar time, but
             at least 400. Time grows with ratings times draws, memory does not.
-        stated : {"model", "honest"}
+        stated : {"model", "honest"}, optional
             "honest": labels by votes in which raters who err together count as fewer, with
             probabilities that are tempered as known answers of other crowds ask, or those at hand
-            (see `reliabayes.crowds.statement`). They do not depend on the model and its draws.
+            (see `reliabayes.crowds.statement`). They do not depend on the model and its draws. By
+            default what the model is set to, which is "honest" where `recommend` named it.
 
         Returns
         -------
@@ -580,25 +610,20 @@ class Fit:
             ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
         ratings = self._items_in_memory("items")
-        if stated not in ("model", "honest"):
-            raise ValueError(f"stated must be 'model' or 'honest', not {stated!r}.")
-        if stated == "honest":
-            found = label_table(dependence.stated_table(self.statement, ratings))
-            found.insert(0, "ratings", ratings_of(found.index, ratings))
-            found.attrs["caution"] = self._caution
-            return found
+        is_honest = self.states_honestly(stated)
 
         def table() -> pd.DataFrame:
             posterior = self._draws(self._affordable(draws))
-            if self.model.has_true_categories:
-                found = label_table(self.category_probabilities(draws))
+            if is_honest or self.model.has_true_categories:
+                choice: Stated = "honest" if is_honest else "model"
+                found = label_table(self.category_probabilities(draws, stated=choice))
             else:
                 found = self.model.items(posterior, prob, self._rng())
             found.insert(0, "ratings", ratings_of(found.index, ratings))
             found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
             return found
 
-        return self._once(("items", prob, draws), table)
+        return self._once(("items", prob, draws, is_honest), table)
 
     def write_items(
         self, folder: str | os.PathLike[str], prob: float = 0.9, draws: int | None = None
@@ -721,13 +746,17 @@ class Fit:
         dataset, table = by_part
         return dataset.sum(partial(of_table, table, self.settings.seed, function))
 
-    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
+    def category_probabilities(
+        self, draws: int | None = None, *, stated: Stated | None = None
+    ) -> pd.DataFrame:
         """Probability of each true category of each item.
 
         Parameters
         ----------
         draws : int, optional
             Posterior draws to use, spread evenly over the chains; by default as for `items`.
+        stated : {"model", "honest"}, optional
+            As for `items`.
 
         Returns
         -------
@@ -745,18 +774,26 @@ class Fit:
         model = self.model
         if not isinstance(model, HasTrueCategories):
             raise no_true_categories(model)
-        self._items_in_memory("category_probabilities")
+        ratings = self._items_in_memory("category_probabilities")
+        is_honest = self.states_honestly(stated)
 
         def probabilities() -> pd.DataFrame:
             posterior = self._draws(self._affordable(draws))
-            found = model.category_probabilities(posterior)
+            if is_honest:
+                found = dependence.stated_table(self.statement, ratings)
+            else:
+                found = model.category_probabilities(posterior)
             found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
             return found
 
-        return self._once(("category_probabilities", draws), probabilities)
+        return self._once(("category_probabilities", draws, is_honest), probabilities)
 
     def correct_share(
-        self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None
+        self,
+        by: Literal["all", "pool", "rater"] = "all",
+        draws: int | None = None,
+        *,
+        stated: Stated | None = None,
     ) -> xr.DataArray:
         """Draws of the proportion of the ratings at hand that equal the item's true category.
 
@@ -770,6 +807,9 @@ class Fit:
             Of all ratings together, of those of each pool, or of those of each rater.
         draws : int, optional
             Posterior draws to use, spread evenly over the chains; by default as for `items`.
+        stated : {"model", "honest"}, optional
+            Whether true categories are drawn as the model holds them, or as `items` states them
+            honestly, with what crowds differ by from that; by default what the model is set to.
 
         Returns
         -------
@@ -788,8 +828,16 @@ class Fit:
             raise ValueError("by='pool' needs ratings with pools: pass pool=... with the ratings.")
         if not isinstance(self.model, HasTrueCategories):
             raise no_true_categories(self.model)
-        posterior = self._draws(self._affordable(draws))
-        correct = self.model.correct_ratings(posterior, self._rng())
+        is_honest = self.states_honestly(stated)
+        wanted = self._affordable(draws)
+        if is_honest and draws is None:
+            wanted = min(self._draws().n_draws, MOST_DRAWS, wanted or MOST_DRAWS)
+        posterior = self._draws(wanted)
+        if is_honest:
+            ratings = self._in_memory("correct_share")
+            correct = correct_ratings(self.statement, ratings, posterior.n_draws, self._rng())
+        else:
+            correct = self.model.correct_ratings(posterior, self._rng())
         coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
         by_rater = xr.DataArray(
             correct.reshape(*posterior.shape, -1), coords, (*coords, "rater"), "correct_share"
@@ -1181,10 +1229,12 @@ class Fit:
             median, the design, the model, its sampler and diagnostics, and its references.
         """
         how = how_sampled(self.model, self.settings, self.diagnostics())
+        found = self.quantities
+        if self.states_honestly():
+            found = xr.Dataset({"accuracy": self.correct_share("rater")})
+            how = [STATED_HONESTLY, *how]
         write = partial(of_draws, prob)
-        return headline(
-            self.model, self.ratings, self.quantities, write, how, self.settings.version
-        )
+        return headline(self.model, self.ratings, found, write, how, self.settings.version)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a report of the fit, the answer first: an HTML page, or one printed page.

@@ -71,6 +71,11 @@ HEADLINES: Mapping[str, tuple[str, Meaning]] = {
     ),
 }
 
+STATED_HONESTLY = Clause(
+    "its interval allows for errors that raters share and votes do not show, as known answers of "
+    "public crowds ask"
+)
+
 
 def headline(
     model: Model,

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Repeats
+from reliabayes.choices import Repeats, Stated
 from reliabayes.facets import Decision
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
@@ -43,6 +43,9 @@ class Model(Protocol):
 
     @property
     def repeats(self) -> Repeats: ...
+
+    @property
+    def stated(self) -> Stated: ...
 
     @property
     def covariates(self) -> Any: ...
