@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.recommendation import MISLEADING
+from reliabayes.recommendation import MISLEADING, stated_well
 from tests.judge_panels import panel
 from tests.partitions.in_memory import in_parts
 
@@ -202,7 +202,7 @@ DESIGN = "item x rater x day"
             "logit",
             [
                 rb.LogitICC(repeats="one_vote"),
-                rb.DawidSkene(prior_misleading=MISLEADING, repeats="one_vote"),
+                rb.DawidSkene(stated="honest", repeats="one_vote"),
             ],
         ),
     ],
@@ -262,10 +262,13 @@ def test_many_grades_with_facets_are_taken_as_numbers() -> None:
 def test_a_model_that_suits_ratings_in_parts_is_that_in_memory(
     ratings: rb.Ratings, model: str
 ) -> None:
-    found, expected = rb.recommend(in_parts(ratings, 3)), rb.recommend(ratings)
+    parts = in_parts(ratings, 3)
+
+    found, expected = rb.recommend(parts), rb.recommend(ratings)
 
     assert found.model.name() == model
-    assert (found.model, found.reason) == (expected.model, expected.reason)
+    assert found.reason == expected.reason
+    assert found.model == stated_well(type(expected.model)(), parts)
     assert all(each.takes_parts for each, _ in found.alternatives)
 
 
@@ -328,3 +331,19 @@ def test_where_only_a_model_of_one_truth_suits_the_reason_says_who_outvotes_whom
         "the raters of judges outvote the others on most items, and errors that they share would "
         "pass for the truth: rb.agreement.kappa_x compares the pools without assuming a truth"
     )
+
+
+def test_labels_are_stated_honestly_where_three_raters_are_known() -> None:
+    unknown = rb.Ratings.from_counts(pd.DataFrame({"no": [3, 0, 2], "yes": [1, 4, 2]}))
+
+    three, two, nobody = (
+        rb.recommend(each).model
+        for each in (
+            rated(200, 3, 2, 3, scale="nominal"),
+            rated(50, 2, 3, 2, scale="nominal"),
+            unknown,
+        )
+    )
+
+    assert three == rb.DawidSkene(stated="honest")
+    assert two == nobody == rb.TAP(prior_misleading=MISLEADING)

@@ -15,6 +15,7 @@ from reliabayes.models import Beta, RatingModel
 from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
+from reliabayes.results.dependence import LEAST_RATERS
 from reliabayes.results.leading_raters import leading_raters
 from reliabayes.results.model import as_counted
 
@@ -24,7 +25,8 @@ MANY_RATERS = 8  # from which on they tell how raters differ
 MANY_RATINGS, MANY_OF_ONE_POOL = 5_000, 50_000
 MANY_CATEGORIES = 5  # from which on models of each error predict known answers worse than MACE
 REPEATED = 0.1  # proportion of replicates from which on they tell how raters agree with themselves
-# Of the probability that an item misleads, which was 0.01 to 0.22 in five sets with known answers.
+# Of the probability that an item misleads, which was 0.01 to 0.22 in five sets with known answers:
+# where nothing can be stated honestly.
 MISLEADING = Beta(0.5, 9.5)
 GRADES = 'if the numbers are grades (scale="ordered")'
 GRADES_OF_TEXTS = 'if the categories have an order (scale="ordered")'
@@ -37,7 +39,8 @@ class Recommendation:
     Attributes
     ----------
     model : RatingModel
-        With its default settings; in models of true categories items may mislead, besides.
+        With its default settings; in models of true categories labels and raters are stated
+        honestly, besides.
     reason : str
         Why, in one sentence.
     alternatives : tuple of (RatingModel, str)
@@ -75,11 +78,13 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     ratings is due to the items. With facets, or with many replicates, they have one of the variance
     by source, in the design in which they were collected. Unordered categories have a model of the
     true categories: how accurate the raters are, and which category each item has. Among these,
-    raters with few ratings learn from the others, and items may mislead their raters, with a
-    probability of 5% by the prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say
-    more: such models predict answers that experts gave better than the published ones. Several
-    ratings of an item by one rater count as one vote (``repeats="one_vote"``), because a rater who
-    errs is likely to err again.
+    raters with few ratings learn from the others, and labels and raters are stated as known answers
+    of other crowds ask (``stated="honest"``), because raters err together more than any of these
+    models allows. That takes three known raters or more, of whom no few outvote the others, and
+    ratings in memory; otherwise items may mislead their raters, with a probability of 5% by the
+    prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say more. Several ratings of
+    an item by one rater count as one vote (``repeats="one_vote"``), because a rater who errs is
+    likely to err again.
 
     Of ratings in parts, what the numbers mean is judged by the first part; and the recommended
     model is the first alternative that takes them, if the one that suits best needs all in memory.
@@ -128,32 +133,56 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     return replace(found, model=model, reason=reason, alternatives=(*others,))
 
 
-def with_usual_options(
-    model: RatingModel[Any], ratings: AnyRatings | None = None
-) -> RatingModel[Any]:
-    """A model as it is recommended, and used on the command line.
+def with_usual_options(model: RatingModel[Any], ratings: AnyRatings) -> RatingModel[Any]:
+    """A model as it is recommended.
 
     Parameters
     ----------
     model : RatingModel
         With its default settings.
-    ratings : Ratings or RatingsDataset, optional
-        The ratings that the model is chosen for; by default those that a user named it for, in
-        which each rating counts, as published.
+    ratings : Ratings or RatingsDataset
+        The ratings that the model is chosen for.
 
     Returns
     -------
     RatingModel
-        Of models of true categories one in which items may mislead; of models of categories one in
-        which a rater has one vote on an item, if the ratings have repeats; of others the same.
+        As of `stated_well`; of models of categories one in which a rater has one vote on an item,
+        if the ratings have repeats.
     """
-    options: dict[str, Any] = {}
-    if model.has_true_categories:
-        options["prior_misleading"] = MISLEADING
     counts_repeats = "repeats" in {field.name for field in fields(model)}
-    if counts_repeats and ratings is not None and ratings.has_repeats:
-        options["repeats"] = "one_vote"
-    return replace(model, **options)
+    votes = {"repeats": "one_vote"} if counts_repeats and ratings.has_repeats else {}
+    return replace(stated_well(model, ratings), **votes)
+
+
+def stated_well(model: RatingModel[Any], ratings: AnyRatings) -> RatingModel[Any]:
+    """A model as it is used on the command line, where a user names it.
+
+    Parameters
+    ----------
+    model : RatingModel
+        With its default settings.
+    ratings : Ratings or RatingsDataset
+        The ratings that it is for.
+
+    Returns
+    -------
+    RatingModel
+        Of models of true categories one of which labels and raters are stated honestly; one in
+        which items may mislead, where that is not possible (raters are unknown, fewer than three,
+        in parts or without accuracies) or has not been tried on known answers (a few raters outvote
+        all others). Of others the same.
+    """
+    if not model.has_true_categories:
+        return model
+    can_be_honest = (
+        isinstance(ratings, Ratings)
+        and not ratings.anonymous_raters
+        and ratings.n_raters >= LEAST_RATERS
+        and "accuracy" in model.reports
+        and leading_raters(ratings) is None
+    )
+    options: dict[str, Any] = {"prior_misleading": MISLEADING}
+    return replace(model, **({"stated": "honest"} if can_be_honest else options))
 
 
 def takes(model: RatingModel[Any], ratings: Ratings) -> bool:

@@ -343,8 +343,9 @@ def test_correct_ratings_are_those_at_hand_that_equal_true_categories() -> None:
     frame = categories().ratings.to_frame()
     fewer = frame[(frame["rater"] != "0") | (frame["item"] < 8)]  # by the worst of all
     fit = replace(categories(), ratings=rb.Ratings.from_frame(fewer))
-    accuracy = fit.quantities["accuracy"].values.reshape(-1, 6)
-    lower, median, upper = np.quantile(fit.correct_share(), [0.05, 0.5, 0.95])
+    accuracy = fit.correct_share("rater", 500, stated="honest").values.reshape(-1, 6)
+    shares = fit.correct_share(draws=500, stated="honest")
+    lower, median, upper = np.quantile(shares, [0.05, 0.5, 0.95])
     by_rater = pd.Series(np.median(accuracy, axis=0), fit.ratings.raters)
     trusted = int((fit.items(stated="honest")["probability"] >= 0.95).sum())
 

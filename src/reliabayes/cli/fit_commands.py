@@ -95,7 +95,7 @@ def fit(
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
     with importing():
-        from reliabayes.recommendation import with_usual_options
+        from reliabayes.recommendation import stated_well
 
     is_in_parts = is_folder(ratings_file.file)
     if is_in_parts and save is not None:
@@ -104,10 +104,10 @@ def fit(
     outputs = {"save": save, "json": json_file, "report": report}
     outputs |= tables.outputs(is_in_parts=is_in_parts)
     check_outputs(ratings_file.file, outputs)
-    chosen = facets.of(None if model is None else with_usual_options(model()))
+    chosen = facets.of(None if model is None else model())
     ratings = read_any(ratings_file, workers, context)
     is_recommended = chosen is None
-    chosen = chosen or recommended_model(ratings, "--model")
+    chosen = stated_well(chosen or recommended_model(ratings, "--model"), ratings)
     check_models([chosen], ratings)
     if plan:
         numbers = {name: x for name, x in asdict(sampling).items() if name != "seed"}

@@ -65,17 +65,15 @@ def models_named(names: str) -> list[RatingModel[Any]]:
     Returns
     -------
     list of RatingModel
-        The models, each once, with their usual options.
+        The models, each once, with their default settings.
 
     Raises
     ------
     typer.BadParameter
         If one of them does not exist, or there is none.
     """
-    from reliabayes.recommendation import with_usual_options
-
     stripped = filter(None, map(str.strip, names.split(",")))
-    return [with_usual_options(model_named(name)()) for name in dict.fromkeys(stripped) or [""]]
+    return [model_named(name)() for name in dict.fromkeys(stripped) or [""]]
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,8 @@ def report(
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
     with importing():
+        from reliabayes.recommendation import stated_well
+
         write = rb.report
         named = facets.among(models)
     target = writable(out)
@@ -83,7 +85,9 @@ def report(
         )
     ratings = read_any(ratings_file, workers, context)
     source = _source(ratings_file, ratings)
-    chosen = named or [recommended_model(ratings, "--models")]
+    chosen = [
+        stated_well(model, ratings) for model in named or [recommended_model(ratings, "--models")]
+    ]
     check_models(chosen, ratings)
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     texts: dict[str, Any] = {} if title is None else {"title": title}

@@ -112,11 +112,11 @@ class ReportFit:
     @cached_property
     def items(self) -> pd.DataFrame:
         """The table of items: labels as stated, and how probable the model holds them."""
-        found = self.for_items.items(self.options.prob)
+        found = self.for_items.items(self.options.prob, stated="model")
         if self.fit.crowd is None:
             return found
         stated = self.fit.items(stated="honest")
-        of_model = self.for_items.category_probabilities()
+        of_model = self.for_items.category_probabilities(stated="model")
         place = of_model.columns.get_indexer(pd.Index(stated["category"]))
         stated["by_model"] = of_model.to_numpy()[np.arange(len(stated)), place]
         stated.attrs["draws"] = found.attrs["draws"]
@@ -126,7 +126,7 @@ class ReportFit:
     def table_of_labels(self) -> pd.DataFrame | None:
         """The labels by the model, if it has true categories and the ratings are in memory."""
         is_known = self.fit.model.has_true_categories and not self.is_in_parts
-        return self.for_items.items(self.options.prob) if is_known else None
+        return self.for_items.items(self.options.prob, stated="model") if is_known else None
 
     @cached_property
     def answer(self) -> Answer:

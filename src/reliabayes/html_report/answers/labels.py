@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from reliabayes.choices import Stated
 from reliabayes.partitions import RatingsDataset
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Labels:
         """Labels of a fit, of whose items the table may be known already."""
         if isinstance(fit.ratings, RatingsDataset):
             return fit.sum_over_items(cls.of_table, draws_for(fit))
-        found = cls.of_table(fit.items() if items is None else items, fit.ratings)
+        by_model = fit.items(stated="model") if items is None else items
+        found = cls.of_table(by_model, fit.ratings)
         if fit.crowd is None:
             return found
         honest = cls.of_table(fit.items(stated="honest"), fit.ratings)
@@ -69,6 +71,13 @@ class Labels:
         is_unknown = np.ones(len(items), bool) if gold is None else gold < 0
         is_sure = items["probability"].to_numpy() >= SURE
         return cls(len(items), int(is_unknown.sum()), int((is_unknown & is_sure).sum()))
+
+
+def stated_in(fit: Fit) -> Stated:
+    """What reports state of labels and raters: what other crowds ask, where that is possible."""
+    is_in_parts = isinstance(fit.ratings, RatingsDataset)
+    is_usual = fit.crowd is not None and fit.shared_errors is None
+    return "honest" if is_usual and not is_in_parts else "model"
 
 
 def draws_for(fit: Fit) -> int:

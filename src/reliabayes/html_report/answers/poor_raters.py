@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.html_report.answers.labels import draws_for
+from reliabayes.html_report.answers.labels import draws_for, stated_in
 from reliabayes.html_report.answers.phrases import percentage
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.ignored_facets import own_caution
@@ -183,7 +183,11 @@ def rater_sentences(fit: Fit, prob: float) -> list[str]:
 
 def _best_and_worst(fit: Fit) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
     """Raters of highest and of lowest median accuracy, with their draws."""
-    draws = fit.quantities["accuracy"].values.reshape(-1, fit.ratings.n_raters)
+    if (stated := stated_in(fit)) == "honest":
+        accuracy = fit.correct_share("rater", draws_for(fit), stated=stated)
+    else:
+        accuracy = fit.quantities["accuracy"]
+    draws = accuracy.values.reshape(-1, fit.ratings.n_raters)
     median = np.median(draws, axis=0)
     best, worst = int(median.argmax()), int(median.argmin())
     raters = fit.ratings.raters

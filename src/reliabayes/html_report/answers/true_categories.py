@@ -17,7 +17,7 @@ from reliabayes.html_report.answers.figures import (
     Figure,
     percentage_figure,
 )
-from reliabayes.html_report.answers.labels import SURE, Labels, draws_for
+from reliabayes.html_report.answers.labels import SURE, Labels, draws_for, stated_in
 from reliabayes.html_report.answers.phrases import (
     misfit_caution,
     percentage,
@@ -71,7 +71,7 @@ def true_categories_answer(
     Answer
     """
     draws = draws_for(fit)
-    correct = fit.correct_share(draws=draws).values.ravel()
+    correct = fit.correct_share(draws=draws, stated=stated_in(fit)).values.ravel()
     unknown, trusted = labels.unknown, labels.trusted
     caution = own_caution(fit.model, fit.ratings).rstrip(".") if unknown == labels.items else ""
     pool, raters = poor_claims(fit)
@@ -136,11 +136,13 @@ def _details(
 
 def _honesty(fit: Fit, labels: Labels) -> list[str]:
     """How many labels the model by itself holds to be certain, and what more answers would tell."""
+    few = " Without known answers few labels of a small crowd get that far, though raters agree."
     return [
         f"The model by itself holds {labels.by_model:,} labels to be at least {SURE:.0%} likely. "
         "It takes raters to err independently; what is stated here allows for errors that votes do "
-        "not show, as known answers of other crowds ask.",
-        f"{fit.next_items().attrs['note']} fit.next_items(50) names them.",
+        f"not show, as known answers of other crowds ask.{few * (labels.unknown == labels.items)}",
+        f"{fit.next_items().attrs['note']} fit.next_items(50) names them: find out their category, "
+        "and pass it as gold.",
     ]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reliabayes import plots
+from reliabayes.choices import Stated
+from reliabayes.html_report.answers.labels import stated_in
 from reliabayes.html_report.blocks import Block, Section, Text
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
@@ -21,6 +23,10 @@ NOT_COMPARED = (
     "Labels and raters are not compared with the known answers, which needs all ratings in memory."
 )
 MAX_MARKERS = 5000  # items that each have a marker in a plot
+STATED_HONESTLY = (
+    "Accuracy is the proportion of a rater's ratings that are right by labels as stated above; the "
+    "other columns are those of the model."
+)
 
 
 def raters(fits: Sequence[ReportFit]) -> Section:
@@ -56,7 +62,8 @@ def items(fits: Sequence[ReportFit]) -> Section:
 def _rater_blocks(each: ReportFit) -> Iterator[Block]:
     if each.fit.ratings.anonymous_raters:
         return
-    every = each.for_raters.raters(each.options.prob)
+    stated: Stated = stated_in(each.fit) if is_by_rater(each.fit, "accuracy") else "model"
+    every = each.for_raters.raters(each.options.prob, stated=stated)
     # Columns for each category would be wider than paper; confusion matrices show the same.
     found = every[[name for name in every if not str(name).endswith("]")]]
     if list(found) == ["ratings"]:
@@ -64,9 +71,9 @@ def _rater_blocks(each: ReportFit) -> Iterator[Block]:
     prob, number, name = each.options.prob, each.number, each.name
     if each.fit.model.has_true_categories:
         yield from _pools_and_gold(each)
-    yield picture(partial(plots.raters, each.for_raters, prob=prob))
+    yield picture(partial(plots.raters, each.for_raters, prob=prob, stated=stated))
     if is_judged := "information_lost" in found:
-        note = (
+        note = f"{STATED_HONESTLY} " * each.fit.states_honestly(stated) + (
             "The worst come first: information lost is how many bits less a rating tells than one "
             "by a typical rater, the median of all; Pr(poor) is the probability that it tells less "
             "than half of that. fit.raters() also has columns for each category."
