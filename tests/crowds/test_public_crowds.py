@@ -46,14 +46,14 @@ def test_labels_of_a_crowd_stated_by_the_others_are_as_documented(name: str, tit
 
 @pytest.mark.proof
 def test_errors_of_raters_named_on_entity_links_correlate_given_the_experts_categories() -> None:
-    found, gold = crowds()["zencrowd_us"]
+    links = crowds()["zencrowd_us"]
 
-    (group,) = found.groups
+    (group,) = links.crowd.groups
 
-    votes = found.votes
-    known = gold[votes.item] >= 0
-    is_wrong = pd.Series(votes.category[known] != gold[votes.item[known]], dtype=float)
-    errors = is_wrong.groupby([votes.item[known], votes.rater[known]]).first().unstack()
+    votes, gold = links.crowd.votes, links.gold
+    has_gold = gold[votes.item] >= 0
+    is_wrong = pd.Series(votes.category[has_gold] != gold[votes.item[has_gold]], dtype=float)
+    errors = is_wrong.groupby([votes.item[has_gold], votes.rater[has_gold]]).first().unstack()
     between = errors[group.raters].corr().to_numpy()
     assert between.min() > 0.4
     assert between[~np.eye(len(between), dtype=bool)].mean() > 0.6
