@@ -62,6 +62,18 @@ def test_intervals_of_stated_accuracies_hold_what_is_right(fit: rb.Fit) -> None:
     assert float(fit.correct_share().mean()) == pytest.approx(right.mean(), abs=0.05)
 
 
+def test_without_known_answers_it_is_said_that_other_crowds_decide(fit: rb.Fit) -> None:
+    ratings, _ = ratings_of(known=20)
+    told = replace(fit, ratings=ratings)
+
+    said = "follows known answers of other crowds"
+
+    assert said in fit.items().attrs["caution"]
+    assert said in str(fit.raters().attrs["caution"])
+    assert said not in told.items().attrs["caution"]
+    assert said not in replace(fit, model=rb.DawidSkene()).items().attrs["caution"]
+
+
 def test_a_paper_says_what_is_stated(fit: rb.Fit) -> None:
     share = fit.correct_share()
 

@@ -353,7 +353,7 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         return quadrature_error(posterior, "sd_delta", self.log_likelihood, Nodes.refined)
 
     def caution(self, ratings: Ratings) -> str:
-        """That pools have one consensus, and that only known answers tell of items that mislead.
+        """That pools have one consensus, and what only known answers can tell.
 
         Before, what accuracies mean where raters see each other's ratings.
         """
@@ -370,6 +370,11 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
             found.append(
                 f"The model assumes that about {share:.0%} of items mislead their raters; only "
                 "known answers (gold) can tell how many do."
+            )
+        if self.stated == "honest" and ratings.gold_category is None:
+            found.append(
+                "How sure labels and raters are said to be follows known answers of other crowds; "
+                "only known answers (gold) of these items can tell whether that suits them."
             )
         return " ".join(found)
 
