@@ -105,17 +105,17 @@ def test_evaluations_of_lecturers_have_the_estimates_of_lme4(dataset: Load) -> N
     frame = dataset("insteval")
     frame["unit"] = frame["dept"].astype(str) + frame["service"].astype(str)
     columns = {"item": "lecturer", "rater": "student"}
-    drop = ["item x rater", "item x group", "rater x group", "item x rater x group"]
+    drop = ["item x rater", "item x unit", "rater x unit", "item x rater x unit"]
 
     two = NormalEffects(sums_of(frame, "item x rater", **columns))
     three = NormalEffects(sums_of(frame, "item x rater x unit", drop, facets=["unit"], **columns))
 
-    sd, sd_with_group = np.sqrt(reml(two)), np.sqrt(reml(three))
+    sd, sd_with_unit = np.sqrt(reml(two)), np.sqrt(reml(three))
     np.testing.assert_allclose(sd, [0.5232, 0.3259, 1.1778], atol=1e-4)
-    np.testing.assert_allclose(sd_with_group, [0.5125, 0.3247, 0.1120, 1.1768], atol=1e-4)
+    np.testing.assert_allclose(sd_with_unit, [0.5125, 0.3247, 0.1120, 1.1768], atol=1e-4)
     means = [
         model.at(found**2).effects[-1] + model.sums.centre
-        for model, found in ((two, sd), (three, sd_with_group))
+        for model, found in ((two, sd), (three, sd_with_unit))
     ]
     np.testing.assert_allclose(means, [3.2542, 3.2553], atol=1e-4)
 
