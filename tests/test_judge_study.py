@@ -268,7 +268,7 @@ def test_ten_categories_and_scores_have_means(scale: Any) -> None:
     ratings = rb.Ratings.from_frame(
         scores(), pool="pool", group="system", scale=scale, categories=range(1, 11)
     )
-    study = rb.JudgeStudy(ratings, fit={**FIT, "draws": 200})
+    study = rb.JudgeStudy(ratings, fit={**FIT, "draws": 1000})
 
     means = study.means()
 

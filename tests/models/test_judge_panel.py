@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -303,3 +305,17 @@ def test_rates_and_errors_are_recovered() -> None:
         mean, sd = map(float, table.loc[f"prevalence[{system}, 1]", ["mean", "sd"]])
         assert mean == pytest.approx(rate, abs=3 * sd)
     assert fit.diagnostics().problems == []
+
+
+@pytest.mark.slow
+def test_convergence_of_the_rates_of_systems_is_monitored() -> None:
+    ratings = answers(1, by_system=40, labelled=20, judges=1, runs=1).ratings
+    fit = rb.JudgePanel(human="human").fit(ratings, seed=1, draws=200, progress=False)
+    stuck = fit.posterior.copy(deep=True)
+    stuck["prevalence_log_odds"][0] += 3
+
+    found = replace(fit, posterior=stuck).doubt
+
+    assert re.search(
+        r"the chains disagree: R-hat is up to [\d.]+, for (rate|prevalence)\[v\d, \d\]", found
+    )

@@ -46,8 +46,12 @@ class Convergence:
 
     @cached_property
     def monitored(self) -> pd.DataFrame:
-        """The table of all quantities but matrices, which repeat what others say of a rater."""
-        return self.table([str(name) for name, x in self._quantities.items() if x.ndim <= 3])
+        """The table of all quantities but matrices, which repeat what others say of a rater.
+
+        Rates of categories in groups of items are no such matrices.
+        """
+        found = self._quantities.items()
+        return self.table([str(name) for name, x in found if x.ndim <= 3 or "group" in x.dims])
 
     def _measure(self, names: Sequence[str]) -> None:
         """Measure all values of some quantities at once."""
