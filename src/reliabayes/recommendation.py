@@ -18,6 +18,7 @@ from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 from reliabayes.results.dependence import LEAST_RATERS
 from reliabayes.results.leading_raters import leading_raters
 from reliabayes.results.model import as_counted
+from reliabayes.results.stated import are_usual
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
@@ -80,7 +81,7 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     true categories: how accurate the raters are, and which category each item has. Among these,
     raters with few ratings learn from the others, and labels and raters are stated as known answers
     of other crowds ask (``stated="honest"``), because raters err together more than any of these
-    models allows. That takes three known raters or more, of whom no few outvote the others, and
+    models allows. That takes three known raters or more, of an item on average, too, and
     ratings in memory; otherwise items may mislead their raters, with a probability of 5% by the
     prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say more. Several ratings of
     an item by one rater count as one vote (``repeats="one_vote"``), because a rater who errs is
@@ -169,8 +170,8 @@ def stated_well(model: RatingModel[Any], ratings: AnyRatings) -> RatingModel[Any
     RatingModel
         Of models of true categories one of which labels and raters are stated honestly; one in
         which items may mislead, where that is not possible (raters are unknown, fewer than three,
-        in parts or without accuracies) or has not been tried on known answers (a few raters outvote
-        all others). Of others the same.
+        in parts or without accuracies) or has not been tried on known answers (fewer than three
+        raters of an item). Of others the same.
     """
     if not model.has_true_categories:
         return model
@@ -179,7 +180,7 @@ def stated_well(model: RatingModel[Any], ratings: AnyRatings) -> RatingModel[Any
         and not ratings.anonymous_raters
         and ratings.n_raters >= LEAST_RATERS
         and "accuracy" in model.reports
-        and leading_raters(ratings) is None
+        and are_usual(ratings)
     )
     options: dict[str, Any] = {"prior_misleading": MISLEADING}
     return replace(model, **({"stated": "honest"} if can_be_honest else options))

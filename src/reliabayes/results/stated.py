@@ -12,6 +12,12 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.summaries import interval_bounds
 
 MOST_DRAWS = 1000  # of true categories, which tell ends of intervals well enough
+FEWEST = 3.0  # raters of an item on average; 4 to 39 in the crowds that the constants are from
+
+
+def are_usual(ratings: Ratings) -> bool:
+    """Whether items have so many raters that known answers of other crowds tell about them."""
+    return ratings.n_pairs >= FEWEST * ratings.n_items
 
 
 def correct_ratings(

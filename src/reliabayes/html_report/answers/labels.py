@@ -10,7 +10,7 @@ import pandas as pd
 
 from reliabayes.choices import Stated
 from reliabayes.partitions import RatingsDataset
-from reliabayes.results.leading_raters import leading_raters
+from reliabayes.results.stated import are_usual
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
@@ -76,9 +76,9 @@ class Labels:
 
 def stated_in(fit: Fit) -> Stated:
     """What reports state of labels and raters: what other crowds ask, where that is possible."""
-    is_in_parts = isinstance(fit.ratings, RatingsDataset)
-    is_usual = fit.crowd is not None and leading_raters(fit.ratings) is None
-    return "honest" if is_usual and not is_in_parts else "model"
+    if fit.crowd is None or isinstance(fit.ratings, RatingsDataset):
+        return "model"
+    return "honest" if are_usual(fit.ratings) else "model"
 
 
 def draws_for(fit: Fit) -> int:
