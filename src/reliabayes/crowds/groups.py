@@ -13,6 +13,7 @@ from reliabayes.crowds.dependence import Dependence, Together
 
 FALSE_ALARMS = 0.02  # proportion of crowds of independent raters in which a pair is found
 OF_LARGER = 0.001  # the same of each size of larger groups
+BY_VOTES = 2  # power of raters' numbers of votes by which these false alarms are spread over groups
 LARGEST_GROUP = 6  # that is tested; others join it by their own pairs
 JOINS = 3.0  # standard errors of the correlations of another rater with the members together
 STARTS = 10  # pairs from which groups grow
@@ -52,7 +53,7 @@ def groups(
     """Groups without common members, the clearest first; none if chance explains all.
 
     A pair is found if its z is one that chance exceeds for some pair in 2% of crowds. These false
-    alarms are spread over the pairs in proportion to the products of both raters' numbers of votes,
+    alarms are spread over the pairs by the squared products of both raters' numbers of votes,
     because pairs who met rarely show little and change few labels. Of four raters who copy, two
     confirm what the other two say. So groups grow from the clearest pairs by the rater who adds
     most, are compared by the votes of all others, and are held against all groups of their size
@@ -125,12 +126,12 @@ def _group(members: Codes, found: Together) -> Group:
 class _Limits:
     """The z that one of all groups of a size exceeds by chance in few crowds."""
 
-    log_votes: Array  # (R,) logarithms of numbers of votes, up to a constant
+    log_votes: Array  # (R,) logarithms of powers of numbers of votes, up to a constant
     log_chance: Array  # of each size, less the log of products of votes summed over all groups
 
     @classmethod
     def of(cls, found: Dependence, per_rater: Codes) -> _Limits:
-        votes = per_rater / max(per_rater.max(initial=0), 1)
+        votes = (per_rater / max(per_rater.max(initial=0), 1)) ** BY_VOTES
         sums = np.zeros(LARGEST_GROUP + 1)  # elementary symmetric polynomials
         sums[0] = 1
         for each in votes:
