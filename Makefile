@@ -52,8 +52,9 @@ proof: $(PARTS)
 repeats: $(VENV)/developed
 	$(BIN)/python -m pytest -m "proof and not packaging and not browser" $(BY_FILE) --ignore=tests/crowds
 
-# Raters who err together are found, and labels of public crowds stated as documented.
+# Raters who err together are found, and labels of public crowds stated as documented, by peers, too.
 labels: $(VENV)/developed
+	$(PIP) crowd-kit
 	$(BIN)/python -m pytest -m proof $(PARALLEL) tests/crowds
 
 packaging: $(VENV)/developed

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from benchmarks.labels import HONEST, RESULTS, SETS, crowd, measured
+from benchmarks.labels import AGGREGATORS, HONEST, METHODS, RESULTS, SETS, crowd, measured
 from benchmarks.statement import Known, by_others, constants_of, known
 from reliabayes.crowds.statement import OF_CROWDS
 
@@ -57,3 +57,15 @@ def test_errors_of_raters_named_on_entity_links_correlate_given_the_experts_cate
     between = errors[group.raters].corr().to_numpy()
     assert between.min() > 0.4
     assert between[~np.eye(len(between), dtype=bool)].mean() > 0.6
+
+
+@pytest.mark.proof
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "title"), SETS.items())
+def test_labels_by_crowd_kit_are_as_documented(name: str, title: str) -> None:
+    pytest.importorskip("crowdkit.aggregation")
+    kept = pd.read_csv(RESULTS).set_index(["set", "method"])
+
+    for method in (f"crowd-kit {kind}" for kind in AGGREGATORS):
+        found, _ = measured(METHODS[method], crowd(name))
+        assert found["right"] == pytest.approx(kept.loc[(title, method), "right"], abs=0.005)
