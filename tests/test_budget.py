@@ -71,7 +71,11 @@ def test_time_of_other_processes_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "test_long.py").write_text("def test_long(): assert sum(range(20_000_000))")
+    (tmp_path / "test_long.py").write_text(
+        "from time import process_time\n\n"
+        "def test_long():\n    end = process_time() + 0.3\n"
+        "    while process_time() < end:\n        pass\n"
+    )
 
     run(tmp_path, ENOUGH, "--numprocesses", "1")
 
