@@ -17,9 +17,9 @@ BY_LABELS = {"human": 1.0, "judge": 10.0}  # costs at which no further answers a
 KINDS: list[Any] = ["shared", pytest.param("self-preferring", marks=pytest.mark.proof)]
 
 
-def study(table: pd.DataFrame) -> rb.JudgeStudy:
+def study(table: pd.DataFrame, **options: Any) -> rb.JudgeStudy:
     ratings = rb.Ratings.from_frame(table, pool="pool", facets=["run"], group="system")
-    return rb.JudgeStudy(ratings, human="human", fit=FIT)
+    return rb.JudgeStudy(ratings, human="human", fit=FIT | options)
 
 
 def small(**options: Any) -> Answers:
@@ -118,19 +118,21 @@ def with_labels(table: pd.DataFrame, found: Answers, items: list[str]) -> pd.Dat
     return pd.concat(tables)
 
 
-def rates(table: pd.DataFrame) -> np.ndarray:
+def rates(table: pd.DataFrame, **options: Any) -> np.ndarray:
     """Draws (S, G) of the systems' rates."""
-    return np.asarray(study(table).results.rate_draws().values[..., 1])
+    return np.asarray(study(table, **options).results.rate_draws().values[..., 1])
 
 
-def chosen_and_by_chance(seed: int, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+def chosen_and_by_chance(seed: int, kind: Kind, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """Draws of rates given labels of 40 further answers that say most, and of 40 by lot."""
     found = answers(seed, kind, by_system=150, labelled=40, judges=2, runs=1)
     table = with_few_labels_of_one(found)
-    chosen = study(table).next_items(40)
+    chosen = study(table, **options).next_items(40)
     others = sorted(set(table["item"]) - set(table[table["pool"] == "human"]["item"]))
     by_lot = np.random.default_rng(seed).choice(others, 40, replace=False)
-    one, other = (rates(with_labels(table, found, list(items))) for items in (chosen.index, by_lot))
+    one, other = (
+        rates(with_labels(table, found, list(items)), **options) for items in (chosen.index, by_lot)
+    )
     return one, other
 
 
@@ -150,7 +152,7 @@ def test_labels_of_answers_that_are_chosen_tell_more_than_by_chance() -> None:
 def test_intervals_cover_where_answers_were_chosen_for_what_they_tell(kind: Kind) -> None:
     right = np.mean(RIGHT, axis=0)
     true = np.array([rate * right[0] + (1 - rate) * (1 - right[1]) for rate in TRUE_RATES])
-    found = [chosen_and_by_chance(seed, kind) for seed in range(40)]
+    found = [chosen_and_by_chance(seed, kind, chains=4, draws=1000) for seed in range(40)]
 
     ends = np.array([np.quantile(chosen, [0.025, 0.975], axis=0) for chosen, _ in found])
     chosen, by_chance = (

@@ -459,3 +459,16 @@ def test_gold_that_looks_like_a_number_is_a_label_if_the_ratings_are(
 
     assert ratings.categories.tolist() == ["01", "02", "10"]
     assert set(ratings.to_frame()["gold"]) == {"10"}
+
+
+def test_a_row_without_item_and_rating_is_no_rating_to_ask_about(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    rows = ["item,rater,rating,day", ",x,,1", "a,x,1,1", "a,y,2,1", "b,x,2,1", "b,y,3,2"]
+    file.write_text("\n".join([*rows, "c,x,1,2", "c,y,1,2"]))
+
+    tidy, dropped = (
+        read_ratings(file, facets=["day"], missing="drop", tidy=tidy) for tidy in (True, False)
+    )
+
+    assert tidy.n_missing == dropped.n_missing == 1
+    assert tidy.items.tolist() == dropped.items.tolist() == ["a", "b", "c"]

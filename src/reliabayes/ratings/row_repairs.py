@@ -117,8 +117,10 @@ def summary_rows(table: RawTable, ids: Sequence[str], values: Sequence[str]) -> 
         )
 
 
-def rows_without_ids(table: RawTable, ids: Sequence[str]) -> Iterator[Repair]:
+def rows_without_ids(table: RawTable, ids: Sequence[str], rating: str) -> Iterator[Repair]:
     """Yield the repair for ratings of which the item or the rater is missing.
+
+    A row that lacks its rating, too, is left out as one without a rating.
 
     Parameters
     ----------
@@ -126,6 +128,8 @@ def rows_without_ids(table: RawTable, ids: Sequence[str]) -> Iterator[Repair]:
         N rows, one rating each.
     ids : sequence of str
         Columns of items and raters.
+    rating : str
+        The column of ratings.
 
     Yields
     ------
@@ -134,6 +138,7 @@ def rows_without_ids(table: RawTable, ids: Sequence[str]) -> Iterator[Repair]:
     lacks_id = np.zeros(len(table), np.bool_)
     for name in ids:
         lacks_id |= table.is_empty(name)
+    lacks_id &= ~table.is_empty(rating)
     number = int(lacks_id.sum())
     if not 0 < number <= min(MOST_LISTED, len(table) // 5):
         return

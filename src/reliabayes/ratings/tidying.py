@@ -97,7 +97,7 @@ def _long(found: Repaired, options: ReadOptions) -> Repaired:
         return _asked_of_long(found, options)
     facets = [name for role, name in options.named.items() if role not in ("rating", "gold")]
     found = found.by(summary_rows(found.table, ids, [rating]), tidy=True)
-    found = found.by(rows_without_ids(found.table, ids), tidy=True)
+    found = found.by(rows_without_ids(found.table, ids, rating), tidy=True)
     found = found.by(spellings_of_missing(found.table, [rating], options), tidy=True)
     found = found.by(numbers(found.table, [rating], options), tidy=True)
     found = _without_duplicates(found, ids, options)
