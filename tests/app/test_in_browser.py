@@ -346,6 +346,10 @@ def test_hostile_names_do_nothing(opened: Callable[..., Page]) -> None:
     names = f'{SCRIPT.replace(",", "")},"<b>item</b>","$\\alpha$ **bold**"'
     paste(page, "\n".join([names, *[row.replace('=""', "=") for row in rows]]))
     go_to(page, "Agreement")
+    go_to(page, "Your ratings")
+    page.get_by_text("The column of the item is “<b>item</b>”.").wait_for()
+    page.get_by_label("Read the table this way").check()
+    go_to(page, "Agreement")
     press(page, "Compute")
     page.locator("#finding").wait_for()
     go_to(page, "Your ratings")

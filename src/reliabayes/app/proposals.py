@@ -260,7 +260,8 @@ def _value(arguments: Mapping[str, Any]) -> Iterator[Detail]:
         if name in ("drop_columns", "na"):
             yield Detail(short(f"These are {listed(list(value), 20)}."))
         elif name in OF_THE_TABLE:
-            yield Detail(short(f"This is “{value}”."))
+            column = "This" if len(arguments) == 1 else f"The column of the {name}"
+            yield Detail(short(f"{column} is “{value}”."))
 
 
 def _capital(detail: Detail) -> Detail:
