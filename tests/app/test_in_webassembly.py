@@ -39,7 +39,7 @@ PYODIDE = os.environ.get("RELIABAYES_PYODIDE")
 ENGINES = {"wasi": {"wasi": PACKAGES / "@bjorn3/browser_wasi_shim"}}
 if PYODIDE:
     ENGINES["pyodide"] = {"pyodide": Path(PYODIDE)}
-MOST_SECONDS = 60  # on a busy machine; an idle one takes ten
+MOST_SECONDS = 300  # beside other work a page computes for minutes
 RUN = """async ([code, files]) => {
     const { start } = await import("/engine/engine.js");
     const python = await start(() => {});
