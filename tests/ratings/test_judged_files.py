@@ -46,6 +46,7 @@ def test_a_sheet_without_raters_is_by_the_person_it_is_named_after(
 def test_a_sheet_with_a_column_per_person_may_have_people_who_never_met(
     judges: Path, tmp_path: Path
 ) -> None:
+    pytest.importorskip("openpyxl")
     wide = pd.DataFrame(
         {"item": [*"abc"], "Ann": ["pass", None, None], "Bob": [None, "fail", "pass"]}
     )

@@ -99,6 +99,8 @@ def test_numbers_as_categories() -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx", ".parquet"])
 def test_files(tmp_path: Path, suffix: str) -> None:
+    if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
     file = tmp_path / f"table{suffix}"
     named = FRAME.reset_index(names="first by second")
     write: dict[str, Any] = {
