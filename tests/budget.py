@@ -1,7 +1,8 @@
 """Processor time of a run of the tests: what it took, and whether that is within its budget.
 
-Time on a clock depends on what else the machine does; seconds of a processor hardly do. They are
-user and system time of this process, of the processes of xdist, and of all that these have started.
+Time on a clock depends on what else the machine does; seconds of a processor do less. They are user
+and system time of this process, of the processes of xdist, and of all that these have started. A
+processor on which a sum takes longer may take as many times more.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 
 LONG = 1.0  # seconds from which a test is named; the mark is due from half of it, but times vary
 NAMED = 10  # tests at most
+OF_A_SUM = 0.02  # seconds that the sum of `slowness` took where the budget was set
 # Options that choose among tests, beside paths and marks.
 CHOOSING = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "collectonly")
 
@@ -73,6 +76,8 @@ class Budget:
         # Processes of xdist have told of theirs; otherwise all tests ran in this one.
         own = sum(os.times()[:2]) if self.of_workers else ended() + running()
         self.seconds = own - self.left_out + self.of_workers
+        if self.most is not None:
+            self.most *= slowness()
         if is_exceeded(self.seconds, self.most) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -113,6 +118,13 @@ def report(seconds: float, most: float | None, long: dict[str, float]) -> Iterat
             "This is too much: make tests cheaper, or mark what repeats others as proof "
             "(the budget is in tests/conftest.py)."
         )
+
+
+def slowness() -> float:
+    """How many times longer a sum takes than on the machine of the budget; at least 1."""
+    before = time.process_time()
+    sum(range(2_000_000))
+    return max(1.0, (time.process_time() - before) / OF_A_SUM)
 
 
 def ended() -> float:

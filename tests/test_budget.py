@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.budget import NAMED, report
+from tests.budget import NAMED, report, slowness
 from tests.conftest import ROOT
 
 SETTINGS = f"""
@@ -94,3 +94,12 @@ def test_slowest_tests_are_named_first_and_not_too_many() -> None:
     assert len(others) == NAMED - 1
     assert last == "  and 2 more"
     assert total == "processor time: 340 s, of at most 450 s"
+
+
+def test_a_processor_counts_as_slower_by_what_a_sum_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.budget.OF_A_SUM", 1e-9)
+    slower = slowness()
+    monkeypatch.setattr("tests.budget.OF_A_SUM", 1e9)
+
+    assert slower > 1000
+    assert slowness() == 1
