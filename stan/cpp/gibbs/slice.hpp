@@ -27,7 +27,7 @@ double slice_sampled(double at, double size, double* value, WideStream& stream, 
   }
 }
 
-// The same of four chains; one whose numbers overflow stays where it is.
+// The same of four numbers side by side; one at which the density overflows stays where it is.
 template <typename LogDensity>
 INLINE Lanes slice_sampled(Lanes at, Lanes size, WideStream& stream, const LogDensity& log_density) {
   const Lanes level = log_density(at) + logarithm(uniforms(stream));

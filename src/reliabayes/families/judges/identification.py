@@ -18,7 +18,7 @@ Verdict: TypeAlias = Literal["yes", "just", "if families are independent", "no"]
 GENERIC = 3  # independent views that determine two true categories and all errors
 GOLD = "gold=... for a random part of the items"
 REMEDY = f'Pass {GOLD}, or trust="person" if the person is always right.'
-PEOPLE = f"Pass human=... for labels by people, or {GOLD}."
+WITHOUT_PEOPLE = f"Pass human=... for labels by people, or {GOLD}."
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def identification(ratings: Ratings, problem: PanelProblem) -> Identification:
         if n_gold:
             why = "No people rated: known answers alone say how often judges err."
             return Identification(0, n_families, n_gold, "yes", "no", why)
-        why = f"There are judges only, who may all err together. {PEOPLE}"
+        why = f"There are judges only, who may all err together. {WITHOUT_PEOPLE}"
         return Identification(0, n_families, 0, "no", "no", why)
     if problem.trusts_person:
         return Identification(
