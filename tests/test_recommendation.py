@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.recommendation import MISLEADING, stated_well
 from tests.judge_panels import panel
 from tests.partitions.in_memory import in_parts
@@ -347,3 +348,16 @@ def test_labels_are_stated_honestly_where_three_raters_are_known() -> None:
 
     assert three == rb.DawidSkene(stated="honest")
     assert two == nobody == rb.TAP(prior_misleading=MISLEADING)
+
+
+@pytest.mark.parametrize("kind", rb.models.MODELS)
+def test_each_model_can_be_named_and_only_those_of_labels_are_stated(kind: Any) -> None:
+    ratings = rated(200, 3, 2, 3, scale="nominal")
+
+    found = stated_well(kind(), ratings)
+
+    expected: dict[str, Any] = {}
+    if isinstance(found, CategoryModel):
+        is_of_raters = "accuracy" in kind.reports
+        expected = {"stated": "honest"} if is_of_raters else {"prior_misleading": MISLEADING}
+    assert found == kind(**expected)

@@ -15,10 +15,9 @@ from reliabayes.models import Beta, RatingModel
 from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
-from reliabayes.results.dependence import LEAST_RATERS
 from reliabayes.results.leading_raters import leading_raters
 from reliabayes.results.model import as_counted
-from reliabayes.results.stated import are_usual
+from reliabayes.results.stated import can_be_stated
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
@@ -150,7 +149,7 @@ def with_usual_options(model: RatingModel[Any], ratings: AnyRatings) -> RatingMo
         As of `stated_well`; of models of categories one in which a rater has one vote on an item,
         if the ratings have repeats.
     """
-    counts_repeats = "repeats" in {field.name for field in fields(model)}
+    counts_repeats = "repeats" in _options(model)
     votes = {"repeats": "one_vote"} if counts_repeats and ratings.has_repeats else {}
     return replace(stated_well(model, ratings), **votes)
 
@@ -173,17 +172,14 @@ def stated_well(model: RatingModel[Any], ratings: AnyRatings) -> RatingModel[Any
         in parts or without accuracies) or has not been tried on known answers (fewer than three
         raters of an item). Of others the same.
     """
-    if not model.has_true_categories:
+    if "stated" not in _options(model):
         return model
-    can_be_honest = (
-        isinstance(ratings, Ratings)
-        and not ratings.anonymous_raters
-        and ratings.n_raters >= LEAST_RATERS
-        and "accuracy" in model.reports
-        and are_usual(ratings)
-    )
-    options: dict[str, Any] = {"prior_misleading": MISLEADING}
-    return replace(model, **({"stated": "honest"} if can_be_honest else options))
+    misled: dict[str, Any] = {"prior_misleading": MISLEADING}
+    return replace(model, **({"stated": "honest"} if can_be_stated(model, ratings) else misled))
+
+
+def _options(model: RatingModel[Any]) -> set[str]:
+    return {field.name for field in fields(model)}
 
 
 def takes(model: RatingModel[Any], ratings: Ratings) -> bool:

@@ -704,6 +704,16 @@ def test_ratings_that_do_not_suit_the_model_are_bad_input(tmp_path: Path) -> Non
     assert "ratings must be numbers here" in result.stderr
 
 
+def test_a_panel_without_people_is_bad_input(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("item,rater,rating\na,x,yes\na,y,no\nb,x,no\nb,y,no\n")
+
+    result = run("fit", str(table), "--model", "judge-panel")
+
+    assert result.exit_code == 2
+    assert "it must be clear which raters are people" in result.stderr
+
+
 def test_a_fit_that_fails_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path / "absent"))
 

@@ -107,7 +107,7 @@ def fit(
     chosen = facets.of(None if model is None else model())
     ratings = read_any(ratings_file, workers, context)
     is_recommended = chosen is None
-    chosen = stated_well(chosen or recommended_model(ratings, "--model"), ratings)
+    chosen = stated_well(chosen, ratings) if chosen else recommended_model(ratings, "--model")
     check_models([chosen], ratings)
     if plan:
         numbers = {name: x for name, x in asdict(sampling).items() if name != "seed"}

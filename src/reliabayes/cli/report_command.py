@@ -85,9 +85,8 @@ def report(
         )
     ratings = read_any(ratings_file, workers, context)
     source = _source(ratings_file, ratings)
-    chosen = [
-        stated_well(model, ratings) for model in named or [recommended_model(ratings, "--models")]
-    ]
+    chosen = [stated_well(model, ratings) for model in named]
+    chosen = chosen or [recommended_model(ratings, "--models")]
     check_models(chosen, ratings)
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     texts: dict[str, Any] = {} if title is None else {"title": title}

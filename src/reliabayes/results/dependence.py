@@ -41,30 +41,30 @@ def crowd_of_ratings(ratings: AnyRatings, most: int | None = None) -> Crowd | No
     Crowd or None
         None without three known raters.
     """
-    few = ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS
-    if few or ratings.categories is None or len(ratings.categories) < 2:
-        return None
-    return crowd_of(votes_of(some_items(ratings, most)))
+    return crowd_of(votes_of(some_items(ratings, most))) if _are_votes(ratings) else None
 
 
-def crowd_of_model(model: Model, ratings: AnyRatings) -> Crowd | None:
-    """The crowd of a fit; None if the model has no raters with accuracies.
+def has_crowd(model: Model, ratings: AnyRatings) -> bool:
+    """Whether a model has raters with accuracies, and ratings tell whose errors are dependent.
 
     Parameters
     ----------
     model : Model
-        Of the fit. One of a panel says itself how raters err.
+        Of a fit. One of a panel says itself how raters err.
     ratings : Ratings or RatingsDataset
         What it is fitted to.
 
     Returns
     -------
-    Crowd or None
+    bool
     """
     has_accuracy = "accuracy" in model.reports and model.has_true_categories
-    if not has_accuracy or isinstance(model, HasPanel):
-        return None
-    return crowd_of_ratings(ratings, ENOUGH)
+    return has_accuracy and not isinstance(model, HasPanel) and _are_votes(ratings)
+
+
+def crowd_of_model(model: Model, ratings: AnyRatings) -> Crowd | None:
+    """The crowd of a fit, or of a part of many ratings; None as by `has_crowd`."""
+    return crowd_of_ratings(ratings, ENOUGH) if has_crowd(model, ratings) else None
 
 
 def common_errors(crowd: Crowd | None, ratings: AnyRatings) -> str:
@@ -94,6 +94,13 @@ def votes_of(ratings: Ratings) -> Votes:
     ratings = one_vote_each(ratings)
     shape = ratings.n_items, ratings.n_raters, len(ratings.categories)
     return Votes(ratings.item, ratings.rater, ratings.category, shape)
+
+
+def _are_votes(ratings: AnyRatings) -> bool:
+    """Whether three known raters or more gave categories, two or more."""
+    if ratings.anonymous_raters or ratings.n_raters < LEAST_RATERS:
+        return False
+    return ratings.categories is not None and len(ratings.categories) >= 2
 
 
 def table_of_groups(crowd: Crowd, raters: pd.Index[Any]) -> pd.DataFrame:

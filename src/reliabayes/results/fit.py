@@ -305,7 +305,7 @@ class Fit:
             raise ValueError(f"stated must be 'model' or 'honest', not {stated!r}.")
         if stated is not None or self.model.stated == "model":
             return stated == "honest"
-        return isinstance(self.ratings, Ratings) and self.crowd is not None
+        return isinstance(self.ratings, Ratings) and dependence.has_crowd(self.model, self.ratings)
 
     def next_items(self, number: int = 50) -> pd.DataFrame:
         """Items whose true category to find out next, and what their answers would bring.

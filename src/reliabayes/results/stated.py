@@ -8,16 +8,23 @@ from scipy.special import expit, logit
 
 from reliabayes.arrays import Array
 from reliabayes.crowds.statement import Statement
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
+from reliabayes.results.dependence import has_crowd
+from reliabayes.results.model import Model
 from reliabayes.results.summaries import interval_bounds
 
 MOST_DRAWS = 1000  # of true categories, which tell ends of intervals well enough
 FEWEST = 3.0  # raters of an item on average; 4 to 39 in the crowds that the constants are from
 
 
-def are_usual(ratings: Ratings) -> bool:
-    """Whether items have so many raters that known answers of other crowds tell about them."""
-    return ratings.n_pairs >= FEWEST * ratings.n_items
+def can_be_stated(model: Model, ratings: AnyRatings) -> bool:
+    """Whether known answers of other crowds tell how sure labels and raters are.
+
+    That takes ratings in memory, by three known raters or more, of an item on average, too.
+    """
+    is_crowd = isinstance(ratings, Ratings) and has_crowd(model, ratings)
+    return is_crowd and ratings.n_pairs >= FEWEST * ratings.n_items
 
 
 def correct_ratings(

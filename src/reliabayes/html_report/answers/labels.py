@@ -10,7 +10,7 @@ import pandas as pd
 
 from reliabayes.choices import Stated
 from reliabayes.partitions import RatingsDataset
-from reliabayes.results.stated import are_usual
+from reliabayes.results.stated import can_be_stated
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
@@ -76,9 +76,7 @@ class Labels:
 
 def stated_in(fit: Fit) -> Stated:
     """What reports state of labels and raters: what other crowds ask, where that is possible."""
-    if fit.crowd is None or isinstance(fit.ratings, RatingsDataset):
-        return "model"
-    return "honest" if are_usual(fit.ratings) else "model"
+    return "honest" if can_be_stated(fit.model, fit.ratings) else "model"
 
 
 def draws_for(fit: Fit) -> int:
