@@ -13,8 +13,7 @@ from reliabayes.app.tables import MOST_MEMORY
 from reliabayes.app.tasks import SEED
 from reliabayes.html_report.blocks import Text
 from reliabayes.html_report.fragment import answer_fragment, blocks_fragment
-from reliabayes.html_report.judge_page import judge_page, study_fit
-from reliabayes.html_report.sections.judges import cautions, judges, systems
+from reliabayes.html_report.judge_page import first_sections, judge_page, study_fit
 from reliabayes.judge_study import JudgeStudy
 from reliabayes.ratings import Ratings, read_judged
 from reliabayes.ratings.judged_files import pools_of_people
@@ -75,10 +74,10 @@ def _judged(
     study = JudgeStudy(ratings, human=pools_of_people(ratings), fit={"seed": SEED})
     found = study.conclusions(good=good)
     notes = [Text(with_controls(note)) for note in ratings.notes]
-    sections = (cautions(study), systems(study, found), judges(study, found))
-    blocks = [block for section in sections for block in section.blocks]
+    first = first_sections(study, found)
+    blocks = [block for section in first for block in section.blocks]
     html = answer_fragment(study_fit(study, found)) + blocks_fragment([*notes, *blocks])
-    return Judged(html, judge_page(study, found))
+    return Judged(html, judge_page(study, found, first))
 
 
 def _read(answers: Given, labels: Given | None, options: dict[str, Any]) -> Ratings:

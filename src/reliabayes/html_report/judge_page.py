@@ -11,6 +11,7 @@ from reliabayes.families.judges.conclusions import Conclusions
 from reliabayes.families.judges.requirements import Verdict
 from reliabayes.files import write_whole
 from reliabayes.html_report.answers.judges import judges_answer
+from reliabayes.html_report.blocks import Section
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
 from reliabayes.html_report.page import BUDGET, rendered
 from reliabayes.html_report.sections.diagnostics import diagnostics
@@ -76,15 +77,34 @@ def judge_report(
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     verdicts = [study.supports(text) for text in require]
     found = study.conclusions(good=good, epsilon=epsilon, prob=prob)
+    first = first_sections(study, found)
     page = judge_page(
-        study, found, verdicts, title=title, source=source, command=command, date=date
+        study, found, first, verdicts, title=title, source=source, command=command, date=date
     )
     write_whole(path, page)
+
+
+def first_sections(study: JudgeStudy, found: Conclusions) -> tuple[Section, Section, Section]:
+    """Return what to know first, systems, and judges, which the app shows, too.
+
+    Parameters
+    ----------
+    study : JudgeStudy
+        The study.
+    found : Conclusions
+        Its conclusions.
+
+    Returns
+    -------
+    tuple of three Sections
+    """
+    return cautions(study), systems(study, found), judges(study, found)
 
 
 def judge_page(
     study: JudgeStudy,
     found: Conclusions,
+    first: tuple[Section, Section, Section],
     verdicts: Sequence[Verdict] = (),
     *,
     title: str = TITLE,
@@ -100,6 +120,8 @@ def judge_page(
         The study.
     found : Conclusions
         Its conclusions.
+    first : tuple of three Sections
+        As of `first_sections`.
     verdicts : sequence of Verdict, optional
         Verdicts on requirements.
     title, source, command, date
@@ -112,10 +134,9 @@ def judge_page(
     prob = found.prob
     lead = study_fit(study, found)
     sections = [
-        cautions(study),
+        first[0],
         requirements(verdicts),
-        systems(study, found),
-        judges(study, found),
+        *first[1:],
         people(study, prob),
         determined(study, source or {}),
         diagnostics([lead]),
