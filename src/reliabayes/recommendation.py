@@ -39,8 +39,7 @@ class Recommendation:
     Attributes
     ----------
     model : RatingModel
-        With its default settings; in models of true categories labels and raters are stated
-        honestly, besides.
+        With its default settings, but that models of true categories have ``stated="honest"``.
     reason : str
         Why, in one sentence.
     alternatives : tuple of (RatingModel, str)
@@ -78,10 +77,10 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     ratings is due to the items. With facets, or with many replicates, they have one of the variance
     by source, in the design in which they were collected. Unordered categories have a model of the
     true categories: how accurate the raters are, and which category each item has. Among these,
-    raters with few ratings learn from the others, and labels and raters are stated as known answers
-    of other crowds ask (``stated="honest"``), because raters err together more than any of these
-    models allows. That takes three known raters or more, of an item on average, too, and
-    ratings in memory; otherwise items may mislead their raters, with a probability of 5% by the
+    raters with few ratings learn from the others, and labels and raters are calibrated on other
+    crowds with known answers (``stated="honest"``), because raters err together more than any of
+    these models allows. That takes ratings in memory, by three or more known raters of an item on
+    average; otherwise items may mislead their raters, with a probability of 5% by the
     prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say more. Several ratings of
     an item by one rater count as one vote (``repeats="one_vote"``), because a rater who errs is
     likely to err again.

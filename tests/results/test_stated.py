@@ -1,4 +1,4 @@
-"""What fits state of labels and raters: what the model holds, or what other crowds ask."""
+"""Labels and raters of fits, as the model holds them or calibrated on other crowds."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_without_known_answers_it_is_said_that_other_crowds_decide(fit: rb.Fit) 
     ratings, _ = ratings_of(known=20)
     told = replace(fit, ratings=ratings)
 
-    said = "follows known answers of other crowds"
+    said = "are calibrated on other crowds; only known answers (gold)"
 
     assert said in fit.items().attrs["caution"]
     assert said in str(fit.raters().attrs["caution"])

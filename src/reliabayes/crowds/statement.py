@@ -1,4 +1,4 @@
-"""How sure one may be of labels: the log odds of a model, tempered as known answers of crowds ask.
+"""How sure one may be of labels: log odds of a model, calibrated on crowds with known answers.
 
 Raters err together in ways that their votes do not show, so that every model of independent errors
 is too sure. The probabilities stated of an item with n votes are ::

@@ -77,8 +77,8 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         Prior of the probability that an item misleads: its true category is then drawn from the
         prevalence, whatever its ratings say. By default no item does, as published.
     stated : {"model", "honest"}, default "model"
-        What results of a fit state of labels and raters: what the model by itself holds; or what
-        known answers of other crowds ask to be said (see `Fit.items`), which `recommend` chooses.
+        Whether labels and raters of a fit are stated as the model by itself holds them, or
+        calibrated on other crowds with known answers (see `Fit.items`), which `recommend` chooses.
         It changes neither the posterior nor `Fit.quantities`.
     """
 
@@ -373,7 +373,7 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
             )
         if self.stated == "honest" and ratings.gold_category is None:
             found.append(
-                "How sure labels and raters are said to be follows known answers of other crowds; "
+                "Probabilities of labels and accuracies of raters are calibrated on other crowds; "
                 "only known answers (gold) of these items can tell whether that suits them."
             )
         return " ".join(found)

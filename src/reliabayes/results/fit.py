@@ -290,7 +290,7 @@ class Fit:
         return dependence.statement_of(found, ratings.gold_category)
 
     def states_honestly(self, stated: Stated | None = None) -> bool:
-        """Whether results say what known answers of other crowds ask, where that is possible.
+        """Whether results are calibrated on other crowds with known answers, if that is possible.
 
         Parameters
         ----------
@@ -597,7 +597,7 @@ class Fit:
             at least 400. Time grows with ratings times draws, memory does not.
         stated : {"model", "honest"}, optional
             "honest": labels by votes in which raters who err together count as fewer, with
-            probabilities that are tempered as known answers of other crowds ask, or those at hand
+            probabilities that are calibrated on known answers of other crowds, and on those at hand
             (see `reliabayes.crowds.statement`). They do not depend on the model and its draws. By
             default what the model is set to, which is "honest" where `recommend` named it.
 

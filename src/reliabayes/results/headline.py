@@ -72,8 +72,8 @@ HEADLINES: Mapping[str, tuple[str, Meaning]] = {
 }
 
 STATED_HONESTLY = Clause(
-    "its interval allows for errors that raters share and votes do not show, as known answers of "
-    "public crowds ask"
+    "its interval allows for errors that raters share and votes do not show, by calibration on "
+    "public crowds with known answers"
 )
 
 

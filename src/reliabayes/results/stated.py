@@ -21,7 +21,7 @@ FEWEST = 3.0  # raters of an item on average; 4 to 39 in the crowds that the con
 def can_be_stated(model: Model, ratings: AnyRatings) -> bool:
     """Whether known answers of other crowds tell how sure labels and raters are.
 
-    That takes ratings in memory, by three known raters or more, of an item on average, too.
+    That takes ratings in memory, by three or more known raters of an item on average.
     """
     is_crowd = isinstance(ratings, Ratings) and has_crowd(model, ratings)
     return is_crowd and ratings.n_pairs >= FEWEST * ratings.n_items

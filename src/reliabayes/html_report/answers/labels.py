@@ -75,7 +75,7 @@ class Labels:
 
 
 def stated_in(fit: Fit) -> Stated:
-    """What reports state of labels and raters: what other crowds ask, where that is possible."""
+    """How reports state labels and raters: calibrated on other crowds, where that is possible."""
     return "honest" if can_be_stated(fit.model, fit.ratings) else "model"
 
 

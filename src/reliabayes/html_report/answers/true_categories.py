@@ -139,8 +139,9 @@ def _honesty(fit: Fit, labels: Labels) -> list[str]:
     few = " Without known answers few labels of a small crowd get that far, though raters agree."
     return [
         f"The model by itself holds {labels.by_model:,} labels to be at least {SURE:.0%} likely. "
-        "It takes raters to err independently; what is stated here allows for errors that votes do "
-        f"not show, as known answers of other crowds ask.{few * (labels.unknown == labels.items)}",
+        "It takes raters to err independently; what is stated here is calibrated on other crowds, "
+        "and allows for errors that votes do not show."
+        f"{few * (labels.unknown == labels.items)}",
         f"{fit.next_items().attrs['note']} fit.next_items(50) names them: find out their category, "
         "and pass it as gold.",
     ]
