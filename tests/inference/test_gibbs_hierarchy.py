@@ -85,7 +85,7 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
     model = rb.HierarchicalDawidSkene(**options)
     ratings = rb.Ratings.from_frame(table, scale="nominal")
 
-    found = drawn(model, ratings, draws=2000).parameters
+    found = drawn(model, ratings, draws=4000).parameters
 
     check_moments(found, integrated(table, model.problem(ratings).priors))
 
@@ -97,7 +97,7 @@ def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: A
     ratings = rb.Ratings.from_frame(TINY, scale="nominal")
     problem = beside_others(model, ratings, 100)
 
-    found = drawn_of(model, problem, draws=2000).parameters
+    found = drawn_of(model, problem, draws=4000).parameters
 
     assert found["effect"].shape[-1] == ratings.n_raters + 100
     check_moments(found, integrated(TINY, problem.priors))
