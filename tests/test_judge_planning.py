@@ -136,7 +136,7 @@ def chosen_and_by_chance(seed: int, kind: Kind, **options: Any) -> tuple[np.ndar
     return one, other
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_labels_of_answers_that_are_chosen_tell_more_than_by_chance() -> None:
     found = [chosen_and_by_chance(seed, "shared") for seed in (1, 2)]
 

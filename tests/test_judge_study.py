@@ -451,7 +451,7 @@ def seen_alike(seed: int, spread: float) -> rb.Ratings:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spread", [0.4, 1.2])
+@pytest.mark.parametrize("spread", [pytest.param(0.4, marks=pytest.mark.proof), 1.2])
 def test_what_a_family_sees_alike_and_people_do_not_is_recovered(spread: float) -> None:
     study = rb.JudgeStudy(seen_alike(1, spread), fit=FIT)
 

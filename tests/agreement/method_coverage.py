@@ -111,7 +111,7 @@ def p_values(rng: Rng) -> Iterator[tuple[str, float]]:
     yield "Fleiss' kappa of four raters, error at no agreement", fleiss.test(error="null").p
     agreeing = chosen(4, 3, rng, agreement=0.5)
     yield (
-        "the same against its value of .5, error at the estimate",
+        "the same against its value, error at the estimate",
         ag.fleiss_kappa(agreeing).test(0.5).p,
     )
     by_chance, observed = 0.31, 0.5 + 0.5 * 0.38

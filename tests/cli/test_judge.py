@@ -78,7 +78,11 @@ def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("requirement", "options", "status"),
-    [(SUPPORTED, [], 0), (UNDECIDED, [], 4), (UNDECIDED, ["--undecided", "pass"], 0)],
+    [
+        pytest.param(SUPPORTED, [], 0, marks=pytest.mark.proof),
+        (UNDECIDED, [], 4),
+        (UNDECIDED, ["--undecided", "pass"], 0),
+    ],
 )
 def test_a_pipeline_passes_fails_or_waits_by_the_exit_status(
     files: list[object], requirement: str, options: list[str], status: int

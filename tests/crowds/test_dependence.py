@@ -60,7 +60,7 @@ def test_correlation_is_that_of_errors_where_the_truth_is_known() -> None:
     assert found.raw[0] == pytest.approx(np.corrcoef(met.T)[0, 1], abs=0.05)
 
 
-@pytest.mark.parametrize("categories", [2, 4])
+@pytest.mark.parametrize("categories", [2, pytest.param(4, marks=pytest.mark.proof)])
 def test_a_shared_criterion_is_found_and_more_items_are_right(categories: int) -> None:
     votes, truth = crowd("shared criterion", 3, categories)
 

@@ -585,7 +585,7 @@ BRMS_POOLS_AND_RESIDUALS = {
             id="gaussian",
         ),
         pytest.param(
-            rb.OrdinalICC(), graded, BRMS_CUMULATIVE, marks=pytest.mark.slow, id="cumulative"
+            rb.OrdinalICC(), graded, BRMS_CUMULATIVE, marks=pytest.mark.proof, id="cumulative"
         ),
         *(
             pytest.param(*case, marks=pytest.mark.proof, id=name)

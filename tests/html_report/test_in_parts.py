@@ -94,7 +94,7 @@ def test_typical_items_are_medians_over_all_items(repeats: bool) -> None:
 @pytest.mark.parametrize(
     ("model", "repeats"),
     [
-        pytest.param(rb.GaussianXCC(), False, marks=pytest.mark.slow),
+        pytest.param(rb.GaussianXCC(), False, marks=pytest.mark.proof),
         (rb.GaussianICC(), True),
         pytest.param(rb.GaussianXCC(), True, marks=pytest.mark.proof),
         pytest.param(rb.GaussianICC(), False, marks=pytest.mark.proof),
@@ -111,7 +111,7 @@ def test_answers_of_numbers_are_those_in_memory(model: Any, repeats: bool) -> No
     ("model", "gold"),
     [
         (rb.DawidSkene(), True),
-        (rb.TAP(), False),
+        pytest.param(rb.TAP(), False, marks=pytest.mark.proof),
         pytest.param(rb.DawidSkene(), False, marks=pytest.mark.proof),
         pytest.param(rb.TAP(), True, marks=pytest.mark.proof),
     ],
@@ -175,8 +175,8 @@ def sections(page: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(rb.GaussianXCC(), marks=pytest.mark.slow),
-        pytest.param(rb.GaussianICC(), marks=pytest.mark.proof),
+        pytest.param(rb.GaussianXCC(), marks=pytest.mark.proof),
+        pytest.param(rb.GaussianICC(), marks=pytest.mark.slow),
     ],
     ids=repr,
 )

@@ -155,7 +155,7 @@ def test_draws_of_parts_are_those_in_memory(
         np.testing.assert_allclose(found.posterior[name], values, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_nuts_has_the_same_posterior_where_gibbs_sampling_is_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -195,7 +195,7 @@ def test_fit_that_takes_too_long_is_ended() -> None:
         rb.GaussianICC().fit(ratings, sampler="gibbs", draws=1_000_000, timeout=0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.usefixtures("by_gibbs_alone")
 def test_levels_that_were_not_kept_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()

@@ -284,9 +284,10 @@ SHARED = pd.DataFrame(  # items of the same raters
     ("table", "concentration", "n", "settled"),
     [
         *((AGAIN, *case, 0) for case in [(1.0, 2), (0.3, 2)]),
-        pytest.param(AGAIN, 0.5, 5, 0, marks=pytest.mark.slow),
+        pytest.param(AGAIN, 0.5, 5, 0, marks=pytest.mark.proof),
         pytest.param(AGAIN, 2.0, 9, 0, marks=pytest.mark.proof),
-        *((PARTLY, *case) for case in [(0.3, 2, 0), (0.8, 3, 0)]),
+        (PARTLY, 0.3, 2, 0),
+        pytest.param(PARTLY, 0.8, 3, 0, marks=pytest.mark.proof),
         pytest.param(PARTLY, 0.5, 5, 0, marks=pytest.mark.proof),
         *((SHARED, *case) for case in [(0.3, 2, 0), (0.3, 2, 1), (0.1, 2, 2), (0.3, 3, 3)]),
     ],

@@ -39,12 +39,6 @@ PRIORS = [
     },
 ]
 
-half_t = pytest.mark.parametrize(
-    "options",
-    [pytest.param(PRIORS[0], marks=pytest.mark.proof), PRIORS[1]],
-    ids=["default", "half t"],
-)
-
 
 def drawn(model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, **options: Any) -> Draws:
     """Draws with the log density of the program at the mode."""
@@ -73,7 +67,7 @@ def drawn_of(
     ("options", "table"),
     [
         (PRIORS[0], TINY.iloc[:5]),
-        (PRIORS[1], TINY),
+        pytest.param(PRIORS[1], TINY, marks=pytest.mark.proof),
         pytest.param(PRIORS[0], TINY, marks=pytest.mark.proof),
         pytest.param(PRIORS[1], TINY.iloc[:5], marks=pytest.mark.proof),
     ],
@@ -90,8 +84,8 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
     check_moments(found, integrated(table, model.problem(ratings).priors))
 
 
-@pytest.mark.slow
-@half_t
+@pytest.mark.proof
+@pytest.mark.parametrize("options", PRIORS, ids=["default", "half t"])
 def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: Any) -> None:
     model = rb.HierarchicalDawidSkene(**options)
     ratings = rb.Ratings.from_frame(TINY, scale="nominal")

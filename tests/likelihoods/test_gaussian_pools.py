@@ -101,7 +101,7 @@ def test_em_step_never_decreases_the_likelihood(
     assert after >= before - 1e-9 * abs(before)
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [pytest.param(True, marks=pytest.mark.proof), False])
 def test_em_converges_to_a_stationary_point_of_the_likelihood(shared: bool) -> None:
     table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
     sums, prior = PooledSums.of(design_of(table)), mean_prior(2)

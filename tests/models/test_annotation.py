@@ -158,7 +158,9 @@ def test_stan_density_equals_the_plain_formula(name: str, ratings: rb.Ratings) -
     assert found == pytest.approx(expected[0] - expected[1], abs=1e-9)
 
 
-@pytest.mark.parametrize("nodes", [3, 8, 12, 15, 20, 24, 28])  # which fill registers, or do not
+@pytest.mark.parametrize(
+    "nodes", [3, *(pytest.param(n, marks=pytest.mark.proof) for n in (8, 12, 15, 20)), 24, 28]
+)  # which fill registers, or do not
 def test_gradient_of_latent_tap_equals_finite_differences(nodes: int, ratings: rb.Ratings) -> None:
     years = pd.DataFrame({"rater": [0, 1, 2, 3], "years": [1.0, -0.5, 0.2, 2.0]})
     covariates = rb.Covariates.from_frame(years)
@@ -351,7 +353,7 @@ LONG = pytest.mark.posteriors
     ("name", "model", "mean", "sd"),
     [
         ("dawid_skene_1979", AS_IN_RATER, -224.84, 4.66),
-        ("ptsd", rb.RaterTAP(prevalence="item"), -2416.64, 3.3),
+        pytest.param("ptsd", rb.RaterTAP(prevalence="item"), -2416.64, 3.3, marks=LONG),
         pytest.param("bluebirds", rb.RaterTAP(prevalence="item"), -1944.11, 6.4, marks=LONG),
         pytest.param("bluebirds", rb.MACE(prevalence="uniform"), -2009.36, 10.1, marks=LONG),
         pytest.param("snow2008_rte", rb.MACE(prevalence="uniform"), -3917.85, 11.4, marks=LONG),

@@ -59,7 +59,14 @@ def drawn(problem: PanelProblem, seed: int) -> dict[str, Array]:
     return dict(drawn_from_prior(problem, np.random.default_rng(seed), {}))
 
 
-@pytest.mark.parametrize(("categories", "scale"), [(2, "nominal"), (3, "ordered"), (5, "ordered")])
+@pytest.mark.parametrize(
+    ("categories", "scale"),
+    [
+        (2, "nominal"),
+        (3, "ordered"),
+        pytest.param(5, "ordered", marks=pytest.mark.proof),
+    ],
+)
 def test_density_is_the_sum_over_true_categories_and_all_readings(
     categories: int, scale: str
 ) -> None:

@@ -15,6 +15,7 @@ import xarray as xr
 
 import reliabayes as rb
 from hatch_build import Toolchain
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models import RatingModel
 from tests.conftest import ROOT
 
@@ -88,7 +89,7 @@ def test_dispersed_starts_keep_the_acceptance_of_the_warm_start(
     model: RatingModel, ratings: rb.Ratings
 ) -> None:
     problem = model.problem(ratings)
-    (warm, *_) = model.starts(problem)
+    warm = start(model)
 
     cold = model.cold_start(problem, warm.centring)
 
@@ -177,14 +178,12 @@ def test_earlier_fit_can_be_a_warm_start(model: RatingModel, ratings: rb.Ratings
 
 
 @every_model
-def test_em_never_decreases_and_chains_start_at_different_points(
-    model: RatingModel, ratings: rb.Ratings
-) -> None:
-    (start, *_) = model.starts(model.problem(ratings))
+def test_em_never_decreases_and_chains_start_at_different_points(model: RatingModel) -> None:
+    warm = start(model)
 
-    inits = start.create_inits(seed=1, chains=4)
+    inits = warm.create_inits(seed=1, chains=4)
 
-    assert np.diff(start.path).min() >= -1e-9 * abs(start.path[-1])
+    assert np.diff(warm.path).min() >= -1e-9 * abs(warm.path[-1])
     assert len({json.dumps(init) for init in inits}) == 4
 
 
@@ -202,6 +201,12 @@ def test_stan_program_is_formatted_by_stanc(model: RatingModel) -> None:
 def fitted(model: RatingModel, chains: int = 2) -> rb.Fit:
     """Short fit, shared by all tests."""
     return model.fit(suitable_ratings(model), **(QUICK if chains == 2 else ONE_CHAIN))
+
+
+@functools.cache
+def start(model: RatingModel) -> WarmStart:
+    """At the heaviest mode, shared by all tests."""
+    return model.starts(model.problem(suitable_ratings(model)))[0]
 
 
 @functools.cache

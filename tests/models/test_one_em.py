@@ -41,8 +41,13 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("model", "warm_start"),
     [
-        (model(), warm_start)
-        for model in (rb.GaussianICC, rb.LogitXCC, rb.DawidSkene, rb.HierarchicalDawidSkene)
+        pytest.param(model(), warm_start, marks=marks)
+        for model, marks in (
+            (rb.GaussianICC, ()),
+            (rb.LogitXCC, pytest.mark.proof),
+            (rb.DawidSkene, ()),
+            (rb.HierarchicalDawidSkene, pytest.mark.proof),
+        )
         for warm_start in (True, False)
     ],
     ids=lambda x: x.name() if isinstance(x, RatingModel) else "warm" if x else "cold",

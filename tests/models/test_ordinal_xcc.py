@@ -188,7 +188,7 @@ def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
         pytest.param((5, 2), 300, 61, 0.6, marks=pytest.mark.proof),
         ((2, 5), 300, 61, 0.98),
         ((5, 2), 300, 61, 0.98),
-        ((9, 12), 400, 201, 0.6),
+        pytest.param((9, 12), 400, 201, 0.6, marks=pytest.mark.proof),
     ],
     ids=["few first", "few second", "few first in blocks", "few second in blocks", "none kept"],
 )

@@ -431,7 +431,9 @@ def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [rb.LogitXCC(nodes=101), rb.OrdinalXCC(nodes=101)], ids=lambda m: m.name()
+    "model",
+    [pytest.param(rb.LogitXCC(nodes=101), marks=pytest.mark.proof), rb.OrdinalXCC(nodes=101)],
+    ids=lambda m: m.name(),
 )
 def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     compiled: Program, model: RatingModel[Any]

@@ -308,7 +308,7 @@ def own_ways() -> rb.Ratings:
     return rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @slow_to_agree
 def test_few_items_that_were_rated_in_many_ways_have_the_draws_in_memory(
     monkeypatch: pytest.MonkeyPatch,

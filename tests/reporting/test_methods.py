@@ -152,11 +152,12 @@ def test_a_point_estimate_is_reported_without_an_interval() -> None:
         (rb.DawidSkene(), "nominal", None, r"Validity of single ratings was accuracy = \.\d\d, "),
         (rb.RaterGroupthink(), "nominal", None, r"Validity of single ratings was a = \.\d\d, "),
         (rb.GStudy(), "numeric", None, r"Dependability of single ratings was Phi = \.\d\d, "),
-        (
+        pytest.param(
             rb.GaussianXCC(),
             "numeric",
             {0: "x", 1: "x", 2: "y", 3: "y"},
             r"Agreement between pools of raters was normalized xCC\[x, y\] = \.\d\d, 90% CrI \[",
+            marks=pytest.mark.proof,
         ),
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, rb.RatingModel) else "",

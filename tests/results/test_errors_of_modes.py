@@ -71,7 +71,8 @@ def scores(seed: int, n_items: int, accuracy: float, of_fit: int) -> Array:
 # the second, the lighter one has 0.005.
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seed", "n_items", "accuracy", "of_fit"), [(3, 30, 0.9, 6), (51, 40, 0.98, 2)]
+    ("seed", "n_items", "accuracy", "of_fit"),
+    [pytest.param(3, 30, 0.9, 6, marks=pytest.mark.proof), (51, 40, 0.98, 2)],
 )
 def test_means_over_modes_are_those_of_exact_enumeration(
     seed: int, n_items: int, accuracy: float, of_fit: int

@@ -90,7 +90,9 @@ def five_raters(raters: int = 5) -> rb.Ratings:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [rb.DawidSkene, rb.RaterTAP])
+@pytest.mark.parametrize(
+    "model", [rb.DawidSkene, pytest.param(rb.RaterTAP, marks=pytest.mark.proof)]
+)
 def test_accuracy_under_half_and_twice_the_weight_is_that_of_other_fits(model: Any) -> None:
     ratings = five_raters()
     name = "confusion" if model is rb.DawidSkene else "a"

@@ -198,7 +198,7 @@ def test_what_is_no_precision_is_refused(given: dict[str, Any], message: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["wine", "vision"])
+@pytest.mark.parametrize("name", ["wine", pytest.param("vision", marks=pytest.mark.proof)])
 def test_ridges_of_real_ratings_are_drawn_well(
     name: str, dataset: Callable[[str], pd.DataFrame]
 ) -> None:
