@@ -37,16 +37,23 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
     "page",
     [
         "choosing",
-        pytest.param("errata", marks=pytest.mark.slow),
         "errors",
         "install",
         "paper",
-        pytest.param("judges", marks=pytest.mark.slow),
         pytest.param("readers", marks=pytest.mark.slow),
         "reliability",
         *(
             pytest.param(page, marks=pytest.mark.docs)
-            for page in ("facets", "index", "large", "quickstart", "stan", "words")
+            for page in (
+                "errata",
+                "facets",
+                "index",
+                "judges",
+                "large",
+                "quickstart",
+                "stan",
+                "words",
+            )
         ),
     ],
 )

@@ -172,14 +172,8 @@ def sections(page: Path) -> dict[str, str]:
     return dict(re.findall(r'<section id="(\w+)"(.*?)</section>', text, flags=re.S))
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(rb.GaussianXCC(), marks=pytest.mark.proof),
-        pytest.param(rb.GaussianICC(), marks=pytest.mark.slow),
-    ],
-    ids=repr,
-)
+@pytest.mark.proof
+@pytest.mark.parametrize("model", [rb.GaussianXCC(), rb.GaussianICC()], ids=repr)
 def test_sections_are_those_in_memory_but_for_items(model: Any, tmp_path: Path) -> None:
     for name, fit in zip(("whole", "parts"), whole_and_parts(model, repeats=False), strict=True):
         fit.report(tmp_path / f"{name}.html")

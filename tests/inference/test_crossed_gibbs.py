@@ -66,10 +66,11 @@ def test_posterior_is_that_with_effects_integrated_out(draws: int, name: str) ->
     found = model.fit(ratings, sampler="gibbs", draws=draws, **QUIET)
 
     expected = model.fit(ratings, sampler="nuts", draws=draws, **QUIET)
+    tables = found.summary(), expected.summary()
     for column in ("mean", "sd", "lower_90", "upper_90"):
         errors = [standard_errors(fit, column) for fit in (found, expected)]
-        for quantity in expected.summary().index:
-            difference = found.summary()[column][quantity] - expected.summary()[column][quantity]
+        for quantity in tables[1].index:
+            difference = tables[0][column][quantity] - tables[1][column][quantity]
             assert abs(difference) < 5 * math.hypot(*(each[quantity] for each in errors))
 
 

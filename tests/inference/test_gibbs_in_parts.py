@@ -79,10 +79,11 @@ def test_posterior_is_that_in_memory(model: Any, gold: bool, sampler: Any, draws
     found = model.fit(in_parts(ratings, 4), seed=1, **options)
 
     expected = model.fit(ratings, seed=2, sampler=sampler, **options)
+    tables = found.summary(), expected.summary()
     for column in ("mean", "sd", "lower_90", "upper_90"):
         errors = [standard_errors(fit, column) for fit in (found, expected)]
-        for quantity in expected.summary().index:
-            difference = found.summary()[column][quantity] - expected.summary()[column][quantity]
+        for quantity in tables[1].index:
+            difference = tables[0][column][quantity] - tables[1][column][quantity]
             assert abs(difference) < 5.5 * math.hypot(*(each[quantity] for each in errors))
 
 

@@ -408,6 +408,7 @@ def test_posterior_of_dawid_and_skenes_patients_matches_the_reference() -> None:
     assert fit.diagnostics().problems == []
 
 
+@LONG
 def test_accuracies_of_ptsd_raters_match_the_reference() -> None:
     fit = fitted("ptsd", rb.RaterTAP(prevalence="item"))
 
