@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-LONG = 1.0  # seconds from which a test is named; the mark is due from half of it, but times vary
+LONG = 1.0  # seconds from which a test is named; the mark is due from a tenth of it, but times vary
 NAMED = 10  # tests at most
 OF_A_SUM = 0.02  # seconds that the sum of `slowness` took where the budget was set
 # Options that choose among tests, beside paths and marks.

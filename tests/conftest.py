@@ -41,7 +41,7 @@ MOST, MOST_OF_QUICK = 800, 440
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--quick", action="store_true", help="skip tests that take half a second or more"
+        "--quick", action="store_true", help="skip tests that take a tenth of a second or more"
     )
 
 

@@ -15,6 +15,7 @@ from tests import fuzz
 LONG = 120.0  # seconds that nothing here takes, however busy the machine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", fuzz.DOORS, ids=lambda door: door.__name__)
 def test_bad_input_is_answered_or_refused(
     door: Callable[[Any, fuzz.Outcomes], None], monkeypatch: pytest.MonkeyPatch

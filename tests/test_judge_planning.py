@@ -12,6 +12,8 @@ import pytest
 import reliabayes as rb
 from tests.judge_answers import RIGHT, SYSTEMS, TRUE_RATES, Answers, Kind, answers, flipped, part
 
+pytestmark = pytest.mark.slow
+
 FIT = {"seed": 1, "chains": 2, "draws": 400, "progress": False}
 BY_LABELS = {"human": 1.0, "judge": 10.0}  # costs at which no further answers are judged
 KINDS: list[Any] = ["shared", pytest.param("self-preferring", marks=pytest.mark.proof)]
@@ -48,7 +50,6 @@ def width(found: rb.JudgeStudy) -> float:
     return float(np.ptp(np.quantile(draws, [0.05, 0.95])))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_that_are_planned_make_the_interval_as_short_as_refits_have_it(kind: Kind) -> None:
     ratios = []
@@ -65,7 +66,6 @@ def test_labels_that_are_planned_make_the_interval_as_short_as_refits_have_it(ki
     assert np.mean(ratios) == pytest.approx(1, abs=0.12)
 
 
-@pytest.mark.slow
 def test_plans_are_of_least_cost() -> None:
     found = one_study()
     aim = 0.6 * width(found)
@@ -82,7 +82,6 @@ def test_plans_are_of_least_cost() -> None:
     assert kept["cost"].tolist() == [0, 0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "cost", "group", "message"),
     [
@@ -164,7 +163,6 @@ def test_intervals_cover_where_answers_were_chosen_for_what_they_tell(kind: Kind
     assert chosen < 0.96 * by_chance
 
 
-@pytest.mark.slow
 def test_a_part_of_the_answers_is_drawn_by_lot() -> None:
     found = one_study()
     labelled = set(small().table.query("pool == 'human'")["item"])
@@ -179,14 +177,12 @@ def test_a_part_of_the_answers_is_drawn_by_lot() -> None:
     assert set(chosen.index[15:]) != set(other.index[15:])
 
 
-@pytest.mark.slow
 def test_labels_for_the_rate_of_one_system_are_of_its_answers() -> None:
     chosen = one_study().next_items(20, "v4", random=0)
 
     assert (chosen["group"] == "v4").mean() > 0.8
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [

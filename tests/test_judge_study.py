@@ -19,6 +19,8 @@ from tests import judge_coverage, judge_ranks
 from tests.calibration.ranks import FALSE_ALARMS
 from tests.judge_answers import answers
 
+pytestmark = pytest.mark.slow
+
 FIT = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
 JUDGES = "judge 1", "judge 2"
 
@@ -70,7 +72,6 @@ def test_labels_decide_with_the_chance_that_simulated_ones_have() -> None:
     assert np.mean((pr >= prob) | (pr <= 1 - prob)) == pytest.approx(0.8, abs=0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
@@ -87,7 +88,6 @@ def test_requirements_are_supported_or_contradicted(text: str, outcome: str) -> 
     assert bool(found) == (outcome == "supported")
 
 
-@pytest.mark.slow
 def test_a_failed_assertion_tells_rate_probability_and_labels_needed() -> None:
     with pytest.raises(AssertionError) as failure:
         assert study().supports("sensitivity[judge 1] > 0.9 with 0.95")
@@ -98,7 +98,6 @@ def test_a_failed_assertion_tells_rate_probability_and_labels_needed() -> None:
     assert re.search(r"; about [0-9,]+ further human labels would decide with 80% chance$", said)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -166,7 +165,6 @@ def test_two_judges_of_one_family_are_one_view() -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_judge_that_always_says_yes_changes_nothing() -> None:
     table = panel()
     table.loc[table["pool"] == "llm", "rating"] = 1
@@ -183,7 +181,6 @@ def test_a_judge_that_always_says_yes_changes_nothing() -> None:
     assert (rates["median"] - rates["people_only"]).abs().max() < 0.4 * rates["sd"].min()
 
 
-@pytest.mark.slow
 def test_a_judge_worse_than_chance_is_named() -> None:
     table = panel(labelled=40)
     of_judge = table["rater"] == "judge 1"
@@ -195,7 +192,6 @@ def test_a_judge_worse_than_chance_is_named() -> None:
     assert any(text.startswith("judge 1 is worse than chance with probability ") for text in said)
 
 
-@pytest.mark.slow
 def test_people_who_always_agree_and_a_system_that_never_fails_have_rates_below_one() -> None:
     table = panel()
     table.loc[(table["system"] == "v3"), "rating"] = 1
@@ -224,7 +220,6 @@ def test_many_systems_with_few_answers_have_ranks() -> None:
     assert ranks["pr_first"].max() < 0.9
 
 
-@pytest.mark.slow
 def test_systems_on_few_prompts_are_ranked_by_pooled_rates() -> None:
     found = judge_ranks.Study.simulated(4, 12, seed=2).ratings
     study = rb.JudgeStudy(found, human="human", family=dict.fromkeys(JUDGES, "one"), fit=FIT)
@@ -295,7 +290,6 @@ def test_unreadable_answers_of_one_system_are_reported() -> None:
     )
 
 
-@pytest.mark.slow
 def test_people_sent_where_judges_disagree_are_part_of_the_data() -> None:
     found = answers(2, by_system=150, labelled=50, where_judges_disagree=True)
     study = rb.JudgeStudy(found.ratings, fit=FIT)
@@ -318,7 +312,6 @@ def test_intervals_cover_over_panels_of_each_kind(kind: str) -> None:
         assert binomtest(int(number), 40, 0.95).pvalue > FALSE_ALARMS
 
 
-@pytest.mark.slow
 def test_people_who_never_met_are_not_checked() -> None:
     table = panel(labelled=40)
     late = table["item"].str[3:].astype(int) >= 20
@@ -334,7 +327,6 @@ def test_people_who_never_met_are_not_checked() -> None:
     )
 
 
-@pytest.mark.slow
 def test_people_who_err_together_are_noticed_if_there_is_gold() -> None:
     table = panel(labelled=40)
     first = table[table["rater"] == "person 1"].set_index("item")["rating"]
@@ -352,7 +344,6 @@ def test_people_who_err_together_are_noticed_if_there_is_gold() -> None:
     assert said[0].endswith("people may err together, which looks like truth.")
 
 
-@pytest.mark.slow
 def test_a_group_without_labels_is_said_to_have_the_width_of_the_prior() -> None:
     table = panel()
 
@@ -368,7 +359,6 @@ def test_a_group_without_labels_is_said_to_have_the_width_of_the_prior() -> None
     ]
 
 
-@pytest.mark.slow
 def test_systems_are_compared_within_prompts() -> None:
     rng = np.random.default_rng(1)
     hard = rng.random(100) < 0.5
@@ -403,7 +393,6 @@ def test_systems_are_compared_within_prompts() -> None:
     assert pr_first[0] < pr_first[1] < 0.5
 
 
-@pytest.mark.slow
 def test_how_often_a_judge_is_as_close_to_the_others_equals_the_sum_over_all_answers() -> None:
     found, problem = study().results.matrices, study().problem
     said = problem.answers
@@ -450,7 +439,6 @@ def seen_alike(seed: int, spread: float) -> rb.Ratings:
     return rb.Ratings.from_frame(table, pool="pool", facets=["run"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spread", [pytest.param(0.4, marks=pytest.mark.proof), 1.2])
 def test_what_a_family_sees_alike_and_people_do_not_is_recovered(spread: float) -> None:
     study = rb.JudgeStudy(seen_alike(1, spread), fit=FIT)
@@ -465,7 +453,6 @@ def test_what_a_family_sees_alike_and_people_do_not_is_recovered(spread: float) 
     assert found["proportion"] == pytest.approx(share, abs=0.08)
 
 
-@pytest.mark.slow
 def test_what_a_family_sees_alike_is_not_told_apart_from_the_errors_of_its_only_judge() -> None:
     ratings = seen_alike(1, 0.4).subset(raters=["person 0", "person 1", "gpt-0"])
     study = rb.JudgeStudy(ratings, fit=FIT)

@@ -66,6 +66,7 @@ def test_version_is_that_of_the_package() -> None:
     assert rb.__version__ == version("reliabayes")
 
 
+@pytest.mark.slow
 def test_help_of_no_command_imports_what_computes() -> None:
     assert imported_by(HELP, SLOW) == set()
 

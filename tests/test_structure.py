@@ -17,6 +17,8 @@ from reliabayes.models.normal_model import NormalModel
 from reliabayes.models.ordered_model import OrderedModel
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 SOURCES = ROOT / "src"
 LONGEST = 600  # lines of a source file: a longer one tells several stories
 # Their methods are a docstring and a few calls each.
@@ -67,7 +69,6 @@ DOORS = {
 }
 
 
-@pytest.mark.slow
 def test_imports_point_downwards() -> None:
     upward = {
         (importer, imported)
@@ -79,7 +80,6 @@ def test_imports_point_downwards() -> None:
     assert {pair for pair in upward if not is_door(*pair)} == set()
 
 
-@pytest.mark.slow
 def test_imports_have_no_circle() -> None:
     graph: dict[str, set[str]] = {}
     for importer, imported in imports():
@@ -91,7 +91,6 @@ def test_imports_have_no_circle() -> None:
     assert len(order) > 100
 
 
-@pytest.mark.slow
 def test_each_door_is_used() -> None:
     used = {
         (a, door) for a, b in imports() for source, door in DOORS if a == source and is_door(a, b)
@@ -112,14 +111,12 @@ def test_source_files_are_short(folder: str) -> None:
     assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
 
 
-@pytest.mark.slow
 def test_classes_are_at_most_three_deep() -> None:
     deep = {name: depth(name) for name in classes() if depth(name) > DEEPEST}
 
     assert deep == {}
 
 
-@pytest.mark.slow
 def test_no_concrete_method_is_overridden() -> None:
     overridden = {
         f"{name}.{method}"
@@ -132,7 +129,6 @@ def test_no_concrete_method_is_overridden() -> None:
     assert overridden == set()
 
 
-@pytest.mark.slow
 def test_classes_are_abstract_or_final() -> None:
     parents = {base for each in classes().values() for base in each.bases}
 

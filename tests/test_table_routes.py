@@ -15,6 +15,7 @@ from tests import table_routes
 CASES, GROUPS = 200, 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "group",
     [

@@ -14,6 +14,8 @@ import pytest
 import reliabayes as rb
 from tests.without_stan import run
 
+pytestmark = pytest.mark.slow
+
 WORK = """
 import json
 import numpy as np
@@ -105,14 +107,12 @@ def printed(labels: Path) -> list[str]:
     return run("\n".join([WORK.format(labels=str(labels)), FIT, NEEDS_STAN])).splitlines()
 
 
-@pytest.mark.slow
 def test_coefficients_em_and_simulation_are_those_of_a_computer(
     labels: Path, printed: list[str]
 ) -> None:
     check_same_work(json.loads(printed[0]), labels)
 
 
-@pytest.mark.slow
 def test_gaussian_icc_takes_the_sampler_that_needs_no_stan(printed: list[str]) -> None:
     sampler, means, items = json.loads(printed[1])
 
@@ -122,7 +122,6 @@ def test_gaussian_icc_takes_the_sampler_that_needs_no_stan(printed: list[str]) -
     assert means == pytest.approx(here.summary()["mean"].to_dict())
 
 
-@pytest.mark.slow
 def test_what_needs_stan_says_so_with_the_remedy(printed: list[str]) -> None:
     messages = printed[2:]
 

@@ -119,6 +119,7 @@ def test_restricted_deviance_equals_the_dense_computation(
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**16))
 def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
     table = LongTable.simulated(items=7, raters=4, ratings=25, seed=seed)
@@ -195,6 +196,7 @@ def test_f_test_of_incomplete_designs_equals_least_squares(parts: int) -> None:
     assert p == pytest.approx(stats.f.sf(expected, *freedom))
 
 
+@pytest.mark.slow
 def test_interval_of_incomplete_designs_inverts_the_likelihood_ratio_test() -> None:
     ratings = incomplete(seed=4, rater=0.3)
     table = LongTable(ratings.item, ratings.rater, ratings.values)
@@ -220,6 +222,7 @@ def test_mean_iccs_use_the_harmonic_mean_of_the_numbers_of_ratings() -> None:
     assert mean == pytest.approx(k * single / (1 + (k - 1) * single))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("complete", [True, False])
 @settings(max_examples=10)
 @given(

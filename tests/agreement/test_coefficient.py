@@ -83,6 +83,7 @@ def large() -> Ratings:
     return Ratings.from_wide(np.where(rng.random((4000, 5)) < 0.65, true, other))
 
 
+@pytest.mark.slow
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
     frame = pooled(table)
@@ -93,6 +94,7 @@ def test_the_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
     assert shuffled == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=0)
 
 
+@pytest.mark.slow
 @given(tables(), st.permutations(range(5)))
 def test_names_of_raters_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
@@ -103,6 +105,7 @@ def test_names_of_raters_do_not_matter(table: Table, order: list[int]) -> None:
     assert found == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(), st.permutations(range(4)))
 def test_names_of_categories_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
@@ -114,6 +117,7 @@ def test_names_of_categories_do_not_matter(table: Table, order: list[int]) -> No
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(), st.floats(-1e3, 1e3), st.floats(0.01, 100))
 def test_origin_and_unit_of_numbers_do_not_matter(table: Table, origin: float, unit: float) -> None:
     frame = pooled(table)

@@ -55,6 +55,7 @@ def test_the_default_interval_of_shrout_and_fleiss_is_the_published_one() -> Non
     assert (interval.over, interval.method) == ("both", "model")
 
 
+@pytest.mark.slow
 def test_the_table_shows_the_default_of_each_coefficient() -> None:
     table = judges().agreement()
 
@@ -66,6 +67,7 @@ def test_the_table_shows_the_default_of_each_coefficient() -> None:
     assert table.T["alpha (interval)"][["over", "method"]].tolist() == ["both", "log"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(2,k)", "ICC(3,k)"])
 def test_default_intervals_of_iccs_are_those_of_the_table_of_iccs(name: IccName) -> None:
     ratings = Ratings.from_wide(guessed(4, missing=0.2))

@@ -251,6 +251,7 @@ def test_draws_with_replacement_keep_the_number_of_ratings(blocks: int, seed: in
     assert np.bincount(unit).tolist() == [2, 3, 1] * blocks
 
 
+@pytest.mark.slow
 def test_methods_agree_where_their_assumptions_hold() -> None:
     one, other = replications(seed=3, items=1000, raters=12)
 

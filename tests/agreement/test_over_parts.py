@@ -169,6 +169,7 @@ def test_samples_of_raters_are_those_in_memory(graded: rb.Ratings, number: int) 
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_samples_of_items_and_raters_do_not_depend_on_the_number_of_parts(
     graded: rb.Ratings,
 ) -> None:
@@ -184,6 +185,7 @@ def test_samples_of_items_and_raters_do_not_depend_on_the_number_of_parts(
     assert one == pytest.approx(other, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_samples_of_items_and_raters_vary_as_those_in_memory(graded: rb.Ratings) -> None:
     ratings = of_scale(graded, "nominal")
     options: dict[str, Any] = {"over": "both", "replicates": 1000}
@@ -289,6 +291,7 @@ def test_raters_who_left_out_items_of_one_part_have_no_absolute_error(graded: rb
         agreement.measurement_error(in_parts(graded, 7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", N_PARTS)
 @pytest.mark.parametrize(
     ("scale", "coefficient"),
@@ -314,6 +317,7 @@ def test_coefficients_of_pairs_are_those_in_memory(
     assert found["value"].tolist() == pytest.approx(expected["value"].tolist(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_pairs_are_compared_on_the_parts_in_which_they_share_items(graded: rb.Ratings) -> None:
     some = of_scale(graded.subset(raters=["r00", "r01", "r03"]), "nominal").to_frame()
     again = pd.concat([some, some.sample(frac=0.2, random_state=1)])  # a rater's second rating
@@ -363,6 +367,7 @@ def test_categories_of_a_continuous_scale_are_refused(graded: rb.Ratings) -> Non
         agreement.krippendorff_alpha(parted(ratings, 2), "nominal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scale", ["nominal", "ordered", pytest.param("continuous", marks=pytest.mark.slow)]
 )
@@ -418,6 +423,7 @@ def limits(interval: agreement.Interval) -> tuple[float, float, float]:
     return interval.lower, interval.upper, interval.standard_error
 
 
+@pytest.mark.slow
 def test_pairs_in_parts_are_of_different_raters_as_in_memory(graded: rb.Ratings) -> None:
     again = pd.concat([graded.to_frame().assign(day=1), graded.to_frame().assign(day=2)])
     again["rating"] = np.where(again["day"] == 2, again["rating"] % 4 + 1, again["rating"])

@@ -22,6 +22,7 @@ def test_mean_of_the_pairs_is_lights_kappa() -> None:
     assert table["items"].tolist() == [4, 4, 4, 3, 3, 3]
 
 
+@pytest.mark.slow
 def test_row_is_what_the_two_raters_alone_have() -> None:
     ratings = Ratings.from_wide(np.array([[1, 2, 2], [3, 3, 5], [4, 6, 4], [5, 5, 7], [8, 6, 9]]))
 

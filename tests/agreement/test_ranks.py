@@ -70,6 +70,7 @@ def test_mean_correlations_are_those_of_irr(
     assert float(found) == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000))
 def test_correlations_are_those_of_scipy(seed: int) -> None:
     table = Table.simulated(seed, items=12, levels=5)

@@ -56,6 +56,7 @@ def sampled(found: Coefficient, raters: int) -> float:
     return float(found.formula(np.asarray(found.rows(TIMES[:raters])).sum(axis=0)))
 
 
+@pytest.mark.slow
 @given(tables())
 def test_pairs_within_raters_do_not_count_as_agreement(table: Table) -> None:
     both = repeated(table)

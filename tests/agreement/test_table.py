@@ -148,6 +148,7 @@ def test_intervals_differ_from_those_of_each_coefficient_only_by_sampling(
     assert set(table["over"]) == {over}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0, 0.3])
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(2,k)", "ICC(3,1)"])
 def test_intervals_of_iccs_differ_from_those_of_each_only_by_sampling(

@@ -20,6 +20,8 @@ from reliabayes.app.jobs import TOO_LONG, Session
 from reliabayes.app.memory import limited_memory
 from reliabayes.app.reading import Head, Reading
 
+pytestmark = pytest.mark.slow
+
 MOST_CPU = 10.0  # seconds for a refusal, which takes a tenth of them unless the machine is busy
 SHEET = b'<worksheet><sheetData><row r="%d"><c r="%s%d"/></row></sheetData></worksheet>'
 
@@ -61,7 +63,6 @@ def session() -> Iterator[Session]:
     found.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_tables_end_with_a_message_and_the_session_goes_on(
     session: Session, name: str
@@ -84,7 +85,6 @@ def test_hostile_tables_end_with_a_message_and_the_session_goes_on(
     assert session.finished(abs, -2).result == 2
 
 
-@pytest.mark.slow
 def test_reading_has_a_limit_of_memory(session: Session) -> None:
     table = Given.pasted("item,rater,rating\n" + "1,Ann,3\n" * 300_000)
 
@@ -101,7 +101,6 @@ def test_memory_is_limited_and_then_free_again() -> None:
     assert len(bytearray(200_000_000)) == 200_000_000
 
 
-@pytest.mark.slow
 def test_a_table_that_takes_too_long_ends_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MOST_SECONDS", 0.1)
     session = Session()

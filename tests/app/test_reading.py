@@ -118,6 +118,7 @@ def test_what_is_no_table_is_refused_without_a_path(name: str, content: bytes, f
     assert "/" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_that_unpacks_to_more_than_memory_is_refused() -> None:
     import zipfile
 

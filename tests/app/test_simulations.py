@@ -121,6 +121,7 @@ def test_the_regression_on_agreement_states_its_finding() -> None:
     assert "45 simulated matrices" in shown
 
 
+@pytest.mark.slow
 def test_parameters_of_raters_who_know_or_guess_come_back() -> None:
     truth = TAPDesign(t=0.4, a=0.7, p=0.3, items=1000, raters=6)
 

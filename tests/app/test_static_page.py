@@ -64,6 +64,7 @@ def test_models_that_need_stan_say_so(page: StaticPage, scores: str) -> None:
     assert "install reliabayes" in html
 
 
+@pytest.mark.slow
 def test_true_categories_are_estimated_by_em(page: StaticPage) -> None:
     found = page.paste(LABELS)
     html = page.estimate(names(found, "truth")[0])
@@ -72,6 +73,7 @@ def test_true_categories_are_estimated_by_em(page: StaticPage) -> None:
     assert html.count("<table") == 3
 
 
+@pytest.mark.slow
 def test_simulations_say_to_which_agreement_ones_own_icc_corresponds(page: StaticPage) -> None:
     html = page.study({"items": 50, "distribution": "0.2, 0.3, 0.5"}, {"coefficient": 0.5})
 
@@ -87,6 +89,7 @@ def test_faults_are_shown_with_the_lines_concerned(page: StaticPage) -> None:
     assert page.read({"replicates": "keep", "scale": "numeric"})["usable"]
 
 
+@pytest.mark.slow
 def test_a_ticked_box_repairs_the_table_and_keeps_what_was_chosen(page: StaticPage) -> None:
     rows = "1,Ann,4\n1,Bob,5\n2,Ann,2\n2,Bob,3\n"
     found = page.paste(f"item,rater,rating\n{rows}{rows}")
@@ -142,6 +145,7 @@ def test_requests_and_answers_are_files(page: StaticPage, tmp_path: Path) -> Non
     assert simulated["kind"] == "result"
 
 
+@pytest.mark.slow
 def test_the_folder_holds_the_package_without_compiled_code(tmp_path: Path) -> None:
     distribution = tmp_path / "pyodide"
     distribution.mkdir()
@@ -160,6 +164,7 @@ def test_the_folder_holds_the_package_without_compiled_code(tmp_path: Path) -> N
     assert engine == (ASSETS / "pyodide.js").read_text()
 
 
+@pytest.mark.slow
 def test_an_incomplete_engine_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"it has no pyodide\.mjs"):
         write_page(tmp_path / "page", pyodide=tmp_path)

@@ -58,6 +58,7 @@ def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.slow
 def test_methods_print_a_sentence_for_the_paper_and_its_references() -> None:
     printed = run("agree", JUDGES, "--methods").stdout
     written = json.loads(run("agree", JUDGES, "--methods", "--json", "-").stdout)["methods"]
@@ -87,6 +88,7 @@ def test_agree_reads_a_square_table_of_counts(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["coefficients"]["Cohen's kappa"]["value"] == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 def test_agree_reports_both_views_of_grades_and_one_of_categories(tmp_path: Path) -> None:
     rows = [(1, 1, 2), (2, 2, 3), (5, 4, 5), (3, 3, 4), (1, 2, 1)]
     columns: dict[str, Any] = {
@@ -114,6 +116,7 @@ def test_a_guideline_adds_words_and_its_caution() -> None:
     assert f"reliabayes: {GUIDELINES['koo_li'].caution}\n" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_samples() -> None:
     one, same, other = (
         run(*PERCENTILE, "--bootstrap", "50", "--seed", seed).stdout for seed in "112"
@@ -123,6 +126,7 @@ def test_the_same_seed_draws_the_same_samples() -> None:
     assert one != other
 
 
+@pytest.mark.slow
 def test_json_holds_the_coefficients_of_the_table(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
@@ -241,6 +245,7 @@ def test_a_single_rater_is_refused(tmp_path: Path) -> None:
     assert "there must be at least two raters; found only 'a'" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_single_pool_causes_a_warning_and_the_rest_is_printed(tmp_path: Path) -> None:
     table = datasets.load("shrout_fleiss_1979").assign(team="all")
     table.to_csv(tmp_path / "r.csv", index=False)

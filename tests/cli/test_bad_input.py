@@ -86,6 +86,7 @@ def test_what_users_wrote_does_nothing_to_a_terminal(
     assert "\x07" not in shown + bad.output
 
 
+@pytest.mark.slow
 def test_a_message_has_an_end(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     table.write_text("item,rater,rating\n" + "".join(f"{'a' * 50_000}{at},x,\n" for at in range(9)))

@@ -37,6 +37,8 @@ from tests.faults import files_of_at_most, on_small_disk
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick, pools
 from tests.ratings.readers import files
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 PATIENTS = str(datasets.about("dawid_skene_1979").path())
@@ -230,7 +232,6 @@ def test_the_interval_has_the_requested_probability() -> None:
     assert 0.15 < icc["lower"] < icc["median"] < icc["upper"] < 0.5
 
 
-@pytest.mark.slow
 def test_json_holds_the_summary_of_the_fit(tmp_path: Path) -> None:
     result = run(*FIT, "--json", str(tmp_path / "out.json"), "--save", str(tmp_path / "out.nc"))
 
@@ -409,7 +410,6 @@ def test_a_command_names_the_questions_of_an_export(tmp_path: Path) -> None:
     assert "Pass --question 'label' or --question 'mood'." in result.stderr
 
 
-@pytest.mark.slow
 def test_without_models_compare_takes_those_that_suit_the_ratings(tmp_path: Path) -> None:
     table = tmp_path / "labels.csv"
     cells = [
@@ -787,7 +787,6 @@ def test_outputs_follow_links(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["model"] == "gaussian-icc"
 
 
-@pytest.mark.slow
 def test_ratings_come_from_a_pipe_and_a_closed_one_causes_no_error() -> None:
     result = shell(f"cat {JUDGES} | reliabayes describe - --scale numeric | true")
 
@@ -815,7 +814,6 @@ def test_standard_output_that_is_full_does_not_keep_files_from_being_written(
     assert "icc" in (tmp_path / "a.json").read_text().lower()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("closed", [pytest.param(">&-", marks=pytest.mark.proof), "<&- >&- 2>&-"])
 def test_closed_streams_do_not_keep_files_from_being_written(tmp_path: Path, closed: str) -> None:
     result = shell(f"reliabayes agree {JUDGES} --bootstrap 2 --json {tmp_path}/a.json {closed}")

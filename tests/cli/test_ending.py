@@ -79,6 +79,7 @@ def test_an_interrupt_that_python_loses_is_raised_again(where: str, number: str)
     assert found == (130, "", "reliabayes: interrupted.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["parse_args", "invoke"])
 def test_an_interrupt_that_the_parser_of_options_would_end_in_silence_has_its_message(
     where: str,

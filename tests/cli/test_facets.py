@@ -134,6 +134,7 @@ def test_the_command_of_a_report_names_the_design_that_was_recommended(table: st
     assert "--family ordinal" in found
 
 
+@pytest.mark.slow
 def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None:
     with open(table, "a") as file:
         file.write("c,x,2.5,2,q\nc,y,2,2,p\n")
@@ -224,6 +225,7 @@ def test_family_is_for_studies_of_facets(table: str) -> None:
     assert "--family is for --model gstudy, not tap." in result.stderr
 
 
+@pytest.mark.slow
 def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     rows = [(i, r, (i + r) % 3 > 0) for i in range(12) for r in range(3)]
@@ -237,6 +239,7 @@ def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
     assert {"phi", "phi_observed", "rate"} <= found["quantities"].keys()
 
 
+@pytest.mark.slow
 def test_a_report_of_runs_says_that_judges_err_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from reliabayes.cli.app import app
 from tests.judge_answers import answers
 
+pytestmark = pytest.mark.slow
+
 SUPPORTED, CONTRADICTED = "rate[v3] > 0.2 with 0.9", "rate[v3] < 0.2 with 0.9"
 UNDECIDED = "rate[v3] - rate[v4] > 0.02 with 0.999"
 
@@ -42,7 +44,6 @@ def test_without_a_requirement_two_sentences_say_what_can_be_answered(files: lis
     assert "Families of judges" in result.stderr
 
 
-@pytest.mark.slow
 def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
     files: list[object], tmp_path: Path
 ) -> None:
@@ -75,7 +76,6 @@ def test_verdicts_are_printed_and_written_and_the_worst_is_the_status(
     assert f"| `{CONTRADICTED}` | contradicted | 0.000 |" in markdown.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("requirement", "options", "status"),
     [
@@ -90,7 +90,6 @@ def test_a_pipeline_passes_fails_or_waits_by_the_exit_status(
     assert run(*files, "--require", requirement, *options).exit_code == status
 
 
-@pytest.mark.slow
 def test_settings_may_stand_in_pyproject(
     files: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +186,6 @@ def test_labels_by_people_that_are_taken_for_those_of_judges_are_asked_for(
         )
 
 
-@pytest.mark.slow
 def test_with_a_report_both_answers_are_printed(files: list[object], tmp_path: Path) -> None:
     sheet = Path(str(files[2]))
     pd.read_csv(sheet).query("rater == 'person 1'").to_csv(sheet, index=False)

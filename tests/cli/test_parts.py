@@ -102,6 +102,7 @@ def test_fit_writes_json_raters_items_and_a_report(scores: Path, tmp_path: Path)
     assert "Classical agreement" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_em_writes_the_tables_of_items_to_a_folder(labels: Path, tmp_path: Path) -> None:
     result = run(
         *("fit", labels, "--model", "dawid-skene", "--method", "em"),
@@ -127,6 +128,7 @@ def test_without_a_model_fit_takes_one_that_suits_and_takes_parts(labels: Path) 
     assert "Trust" in result.stdout
 
 
+@pytest.mark.slow
 def test_agree_prints_the_coefficients_of_all_parts(labels: Path, tmp_path: Path) -> None:
     result = run("agree", labels, "--json", tmp_path / "out.json", "--jobs", 2)
 
@@ -158,6 +160,7 @@ def test_describe_reads_a_folder(labels: Path) -> None:
     assert re.search(r"items +150\n", result.stdout)
 
 
+@pytest.mark.slow
 def test_a_guess_of_the_scale_is_said(table: pd.DataFrame, tmp_path: Path) -> None:
     table = table.assign(score=table["score"] % 2)
     folder = parts(table, tmp_path / "parts", rating="score")
@@ -287,6 +290,7 @@ def test_without_dask_the_option_names_the_extra(
     assert "pip install 'reliabayes[large]'" in in_words(result)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_named(
     labels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +316,7 @@ def scheduler() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
+@pytest.mark.slow
 def test_a_cluster_computes_the_same(labels: Path, scheduler: str, tmp_path: Path) -> None:
     result = run(
         *("fit", labels, "--model", "dawid-skene", "--method", "em"),
@@ -324,6 +329,7 @@ def test_a_cluster_computes_the_same(labels: Path, scheduler: str, tmp_path: Pat
     assert len(contents(tmp_path / "items")) == 150
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_named(labels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("reliabayes.cli.parts.PATIENCE", 1)

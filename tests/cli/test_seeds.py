@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from reliabayes import datasets
 from reliabayes.cli.app import app
 
+pytestmark = pytest.mark.slow
+
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 FIT = ("fit", JUDGES, "--model", "gaussian-icc", "--draws", "50", "--chains", "2")
 SIMULATE = ("simulate", "--agreement", "0.5", "--items", "5")

@@ -60,6 +60,7 @@ def test_correlation_is_that_of_errors_where_the_truth_is_known() -> None:
     assert found.raw[0] == pytest.approx(np.corrcoef(met.T)[0, 1], abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("categories", [2, pytest.param(4, marks=pytest.mark.proof)])
 def test_a_shared_criterion_is_found_and_more_items_are_right(categories: int) -> None:
     votes, truth = crowd("shared criterion", 3, categories)
@@ -85,6 +86,7 @@ def test_raters_who_err_independently_keep_their_votes(kind: Kind) -> None:
     assert found.changed.size == 0
 
 
+@pytest.mark.slow
 def test_dependence_does_not_change_with_the_order_of_votes_and_the_names_of_categories() -> None:
     votes, _ = crowd("shared criterion", 2, 4)
     order = np.random.default_rng(1).permutation(len(votes.item))
@@ -136,6 +138,7 @@ def test_raters_who_cast_most_votes_are_held_against_the_lowest_limit() -> None:
     assert groups_of(5, z, np.array([100, 100, 500, 500, 500])) == []
 
 
+@pytest.mark.slow
 def test_raters_who_copy_are_found_though_two_of_them_confirm_what_the_others_say() -> None:
     votes, truth = crowd("copies", 9)
 
@@ -148,6 +151,7 @@ def test_raters_who_copy_are_found_though_two_of_them_confirm_what_the_others_sa
     assert weighted > equal + 0.05
 
 
+@pytest.mark.slow
 def test_two_groups_are_named_apart() -> None:
     votes, _ = crowd("two groups of copies", 3)
 

@@ -9,6 +9,8 @@ import pytest
 import reliabayes as rb
 from reliabayes import design
 
+pytestmark = pytest.mark.slow
+
 TRUTH = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.1, "sd_residual": 1.0}
 
 
@@ -16,7 +18,6 @@ def twenty_raters(items: int) -> pd.DataFrame:
     return rb.simulate.crossed(items, raters=20)
 
 
-@pytest.mark.slow
 def test_widths_are_those_of_the_mean_of_normal_ratings() -> None:
     """Of 100 items by 20 raters, with 1 / 100 + 0.1^2 / 20 + 1 / 2000 as variance of the mean."""
     expected = 2 * 1.645 * np.sqrt(1 / 100 + 0.1**2 / 20 + 1 / 2000)
@@ -42,7 +43,6 @@ def test_widths_are_those_of_the_mean_of_normal_ratings() -> None:
     assert wide.error == pytest.approx(np.sqrt(1 / 7 * 6 / 7 / 5))
 
 
-@pytest.mark.slow
 def test_raters_of_a_study_are_drawn_from_those_of_the_pilot() -> None:
     """All raters of the pilot are nearly always right, so that the prevalence is as in truth."""
     truth = np.repeat([0, 1, 1], 20)

@@ -91,6 +91,7 @@ def test_expected_values_are_those_of_simulated_ratings(
     )
 
 
+@pytest.mark.slow
 def test_coefficients_with_weights_need_ordered_categories() -> None:
     weighted = partial(ag.cohen_kappa, weights="quadratic")
     goal: dict[str, Any] = {"value": 0.6, "prevalence": [0.4, 0.3, 0.3], "items": 100}
@@ -101,6 +102,7 @@ def test_coefficients_with_weights_need_ordered_categories() -> None:
         design.width(weighted, **goal, method=design.Simulation(replicates=20))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_number() -> None:
     found = [
         design.power("icc", items=30, value=0.7, null=0.5, method=design.Simulation(40, seed))

@@ -33,6 +33,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
 # Handwritten pages.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

@@ -575,6 +575,7 @@ BRMS_POOLS_AND_RESIDUALS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ratings", "by_brms"),
     [

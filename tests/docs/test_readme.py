@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 from tests.monte_carlo import standard_errors
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_readme_shows_the_demo() -> None:
     block = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("```")[0]

@@ -11,6 +11,7 @@ from docs.generate import texts
 ROWS = [row for name in texts.ORDER for row in texts.read(name).rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

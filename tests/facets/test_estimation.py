@@ -131,6 +131,7 @@ def test_estimates_do_not_depend_on_the_unit_of_the_ratings() -> None:
         np.testing.assert_allclose(1e12 * estimate(small), 1e-12 * estimate(large), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_ratings_without_residual_variance_have_none() -> None:
     frame = crossed(item=6, rater=3)
     exact = sums_of(frame.assign(rating=1.0 * frame["item"] + frame["rater"]), "item x rater")

@@ -19,7 +19,7 @@ from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 Load = Callable[[str], pd.DataFrame]
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 def test_levels_of_nested_facets_are_counted_within_the_others(dataset: Load) -> None:
@@ -73,7 +73,6 @@ def titled(fit: rb.Fit) -> str:
     return " ".join(ax.get_title(loc="left").split())
 
 
-@pytest.mark.slow
 def test_first_screen_of_a_g_study_of_grades_is_on_the_scale_of_the_grades() -> None:
     rng = np.random.default_rng(5)
     cells = pd.MultiIndex.from_product([range(40), range(3), range(2)]).to_frame(index=False)
@@ -122,7 +121,6 @@ def test_sources_of_error_are_told_in_words(source: str, words: str) -> None:
     assert _in_words(source) == words
 
 
-@pytest.mark.slow
 def test_report_of_a_g_study_begins_with_its_verdict(
     dataset: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

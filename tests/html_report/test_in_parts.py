@@ -22,7 +22,10 @@ from tests.partitions.in_memory import in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 50, "draws": 50, "progress": False}
 FACT = r"<dt>(?!parts|range).*?</dd>"  # parts in memory know of no range
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning"),
+]
 
 
 @functools.cache
@@ -147,7 +150,6 @@ def test_tables_of_pools_and_raters_are_those_in_memory() -> None:
     assert parts.summary().attrs["caution"] == whole.summary().attrs["caution"] != ""
 
 
-@pytest.mark.slow
 def test_answers_of_facets_are_those_in_memory() -> None:
     rng = np.random.default_rng(5)
     cells = pd.MultiIndex.from_product([range(30), range(4), range(3)])
@@ -190,7 +192,6 @@ def test_sections_are_those_in_memory_but_for_items(model: Any, tmp_path: Path) 
     assert "was not checked" in parts["checks"]
 
 
-@pytest.mark.slow
 def test_models_of_labels_have_raters_and_pools(tmp_path: Path) -> None:
     fits = {
         "DawidSkene": fitted(rb.DawidSkene(), True, gold=True),
@@ -206,7 +207,6 @@ def test_models_of_labels_have_raters_and_pools(tmp_path: Path) -> None:
     assert "Models are not compared" in found["comparison"]
 
 
-@pytest.mark.slow
 def test_a_page_of_points_without_raters_is_whole(tmp_path: Path) -> None:
     fitted(rb.TAP(), True, gold=False).report(tmp_path / "report.html")
 

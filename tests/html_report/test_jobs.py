@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from reliabayes.cli.app import app
 from tests.html_report.test_report import CHECKS, DRAWN, Page, make_quick
 
+pytestmark = pytest.mark.slow
+
 
 def first_screen(table: pd.DataFrame, folder: Path, *options: str) -> tuple[str, Page]:
     """What `reliabayes report` prints and what the first screen of its page says."""
@@ -58,7 +60,6 @@ def labelled_by_vendors(rng: np.random.Generator) -> pd.DataFrame:
     return table
 
 
-@pytest.mark.slow
 def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     tmp_path: Path,
 ) -> None:
@@ -89,7 +90,6 @@ def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     assert "raters" not in words.partition("Estimated")[0]  # all poor ones are of vendor C
 
 
-@pytest.mark.slow
 def test_a_pool_that_sees_something_else_is_not_to_be_dropped(tmp_path: Path) -> None:
     table = labelled_by_vendors(np.random.default_rng(1)).query("item < 800")
 
@@ -123,7 +123,6 @@ def labels_needed(rng: np.random.Generator) -> list[int]:
     return found
 
 
-@pytest.mark.slow
 def test_whether_grades_are_reliable_who_is_severe_and_how_many_graders(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     severity = np.array([-0.2, -0.1, 0, 0, 0.2, 0.8])  # of latent grades with an sd of 1
@@ -148,7 +147,6 @@ def test_whether_grades_are_reliable_who_is_severe_and_how_many_graders(tmp_path
     assert int(needed[1]) == pytest.approx(0.8 / 0.2 * (1 - single) / single, abs=1.5)
 
 
-@pytest.mark.slow
 def test_whether_two_pools_see_the_same_thing_and_how_often_each_marks_it(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     root = np.linalg.cholesky([[1, 0.6], [0.6, 1]])

@@ -17,6 +17,8 @@ from reliabayes.families.judges.conclusions import Better, Conclusions
 from reliabayes.plots.judge_rates import judge_rates
 from tests.html_report.test_report import IMAGE, Page
 
+pytestmark = pytest.mark.slow
+
 FIT = {"seed": 1, "chains": 2, "draws": 300, "progress": False}
 N = 120  # answers of each system
 
@@ -55,7 +57,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return Page(path)
 
 
-@pytest.mark.slow
 def test_the_first_two_sentences_answer_both_questions(page: Page) -> None:
     (systems,) = page.texts["h1"]
     judges = page.texts["p"][1]
@@ -68,7 +69,6 @@ def test_the_first_two_sentences_answer_both_questions(page: Page) -> None:
     )
 
 
-@pytest.mark.slow
 def test_rates_stand_beside_those_by_people_alone(page: Page) -> None:
     found = page.table("Share of answers that a person would rate so").set_index("group")
 
@@ -81,7 +81,6 @@ def test_rates_stand_beside_those_by_people_alone(page: Page) -> None:
     assert (found["labels saved"] > 0).all()
 
 
-@pytest.mark.slow
 def test_a_picture_shows_rates_with_judges_beside_those_by_people_alone() -> None:
     study = clear()
     assert study.people_only is not None
@@ -101,7 +100,6 @@ def test_a_picture_shows_rates_with_judges_beside_those_by_people_alone() -> Non
     assert " ".join(title.split()).startswith(f"Intervals with judges are {shorter:.0%} shorter")
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of few draws
 def test_three_systems_are_ranked_though_nobody_labelled_one(tmp_path: Path) -> None:
     errors = {"Ann": 0.05, "Bob": 0.05, "Cem": 0.05, "judge a": 0.1, "judge b": 0.1}
@@ -119,7 +117,6 @@ def test_three_systems_are_ranked_though_nobody_labelled_one(tmp_path: Path) -> 
     assert page.table("Ranks")["group"].tolist() == ["v4", "v5", "v3"]
 
 
-@pytest.mark.slow
 def test_sections_have_requirements_judges_people_and_what_can_be_answered(page: Page) -> None:
     assert page.table("Requirements")["verdict"].tolist() == ["supported", "contradicted"]
     assert set(page.table("Errors of judges")["family"]) == {"one", "other"}
@@ -129,14 +126,12 @@ def test_sections_have_requirements_judges_people_and_what_can_be_answered(page:
     assert "People agree pair by pair as the model has it" in page.source
 
 
-@pytest.mark.slow
 def test_no_name_breaks_the_page(page: Page) -> None:
     assert IMAGE not in page.source
     assert {tag for tag, _ in page.elements} >= {"h1", "table"}
     assert "alert(1)" not in page.values("onerror")
 
 
-@pytest.mark.slow
 def test_what_cannot_be_answered_is_said_in_place_of_the_answers(tmp_path: Path) -> None:
     frame = table({"v3": 0.5}, {"Ann": 0.05, "judge good": 0.05})
     ratings = rb.Ratings.from_frame(frame, pool="pool", group="system", scale="nominal")

@@ -33,7 +33,7 @@ A4 = (595, 842)  # points
 READABLE = 150  # pixels, the height of a picture of 4 cm
 LONG_NAME = "a rater who is called by a very long name of many words " * 3
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 def test_the_page_has_verdict_numbers_picture_and_the_sentence_for_the_paper(

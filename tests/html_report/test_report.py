@@ -38,7 +38,7 @@ SECTIONS = "reliabayes.html_report.sections"
 DRAWN = ("data", "quantities", "raters_and_items")  # sections of results, with most of the plots
 CHECKS = ("comparison", "predictive_checks", "diagnostics")
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 class Page(HTMLParser):
@@ -171,7 +171,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return Page(path)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.name())
 def test_the_page_of_every_model_starts_with_its_answer(
@@ -373,7 +372,6 @@ def test_failed_check_stands_beside_the_claim_that_it_touches() -> None:
     )
 
 
-@pytest.mark.slow
 def test_models_that_may_reproduce_what_this_one_does_not_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -458,7 +456,6 @@ def test_names_cannot_break_the_page(made: Callable[..., Page]) -> None:
     assert "onerror" not in {name for _, attrs in page.elements for name in attrs}
 
 
-@pytest.mark.slow
 def test_the_page_is_self_contained(drawn: Page) -> None:
     assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 4
     assert all(address.startswith("data:") for address in drawn.values("src"))
@@ -469,7 +466,6 @@ def test_the_page_is_self_contained(drawn: Page) -> None:
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-@pytest.mark.slow
 def test_findings_of_plots_are_texts(drawn: Page) -> None:
     found = quantiles(numbers().quantities["icc"], ".0%").replace(" ", " signal ", 1)
 
@@ -480,7 +476,6 @@ def test_findings_of_plots_are_texts(drawn: Page) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_ids_are_unique_and_links_lead_to_them(made: Callable[..., Page]) -> None:
     page = made({"DS": categories(), "again": categories()})
@@ -604,7 +599,6 @@ def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> No
     )
 
 
-@pytest.mark.slow
 def test_intervals_of_coefficients_come_with_their_methods(drawn: Page) -> None:
     table = drawn.table("Coefficients that suit the scale and the design")
 
@@ -649,7 +643,6 @@ def test_the_page_states_how_it_was_made(made: Callable[..., Page]) -> None:
     assert " 1 May" in page.texts["span"]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_command_on_the_page_reproduces_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

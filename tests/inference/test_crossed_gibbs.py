@@ -24,6 +24,8 @@ from reliabayes.sampling.thresholds import CROSSED
 from tests.monte_carlo import standard_errors
 from tests.partitions.in_memory import in_parts
 
+pytestmark = pytest.mark.slow
+
 QUIET: dict[str, Any] = {"seed": 3, "progress": False}
 
 

@@ -280,6 +280,7 @@ SHARED = pd.DataFrame(  # items of the same raters
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "concentration", "n", "settled"),
     [
@@ -343,6 +344,7 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     assert abs(own.mean() - share[0]) < LIMIT * standard_error(own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settled", [(0, 0, 0), (1, 0, 1)])
 def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them(
     settled: tuple[int, ...],
@@ -381,6 +383,7 @@ def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them(
         assert abs(own.mean() - moments[at] / total) < LIMIT * standard_error(own), at
 
 
+@pytest.mark.slow
 def test_probabilities_given_all_states_have_dirichlet_distributions() -> None:
     rows: Any = [[0.02, 0.3, 1.0], [1.0, 1.5, 8.0], [40.0, 700.0, 5000.0]]
     model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
@@ -430,6 +433,7 @@ def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() 
     assert passes(rb.DawidSkene(prior_confusion=rb.Dirichlet(1e-7)), few) == 0
 
 
+@pytest.mark.slow
 def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:
     rating = np.repeat([[0, 0], [0, 1], [1, 1]], [60, 30, 40], axis=0)
     ratings = rb.Ratings.from_wide(pd.DataFrame(rating, columns=["x", "y"]), scale="nominal")
@@ -463,6 +467,7 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
     assert draws.var() == pytest.approx(variance, rel=LIMIT * np.sqrt(2 / chains))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [30, 700])
 def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     right: int, monkeypatch: pytest.MonkeyPatch
@@ -509,6 +514,7 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
     assert conjugate.repeats == repeats
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ratings"),
     [
@@ -552,6 +558,7 @@ def test_chains_that_go_on_have_other_random_numbers() -> None:
         assert not np.isin(values, later.parameters[name]).any()
 
 
+@pytest.mark.slow
 def test_chains_end_when_their_time_is_over() -> None:
     with pytest.raises(rb.SamplingError, match="took longer than its timeout"):
         drawn(rb.DawidSkene(), crowd(50, 8, 4, 3), draws=200_000, timeout=0.1)

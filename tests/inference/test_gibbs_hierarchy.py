@@ -254,6 +254,7 @@ def test_log_likelihood_is_that_of_numpy(ratings: rb.Ratings) -> None:
     check_log_likelihood(model, ratings, drawn(model, ratings, chains=1, warmup=5, draws=4))
 
 
+@pytest.mark.slow
 def test_without_ratings_of_a_true_category_its_errors_follow_their_priors() -> None:
     table = pd.DataFrame({"item": [0, 0, 1, 1], "rater": [0, 1, 0, 1], "rating": [0, 0, 1, 0]})
     ratings = rb.Ratings.from_frame(
@@ -293,6 +294,7 @@ def test_spreads_of_any_size_are_drawn_from(sd: float, name: str) -> None:
     np.testing.assert_allclose(rows.sum(axis=-1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raters", [8, 9])  # four or eight fill a register
 def test_same_seed_gives_the_same_draws_however_chains_run(
     raters: int, monkeypatch: pytest.MonkeyPatch

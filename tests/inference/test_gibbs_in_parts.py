@@ -24,6 +24,8 @@ from reliabayes.results.summaries import scalars
 from tests.monte_carlo import standard_errors
 from tests.partitions.in_memory import PartInMemory, elsewhere, in_parts
 
+pytestmark = pytest.mark.slow
+
 MODELS = [
     rb.DawidSkene(),
     rb.MACE(),
@@ -87,7 +89,6 @@ def test_posterior_is_that_in_memory(model: Any, gold: bool, sampler: Any, draws
             assert abs(difference) < 5.5 * math.hypot(*(each[quantity] for each in errors))
 
 
-@pytest.mark.slow
 def test_two_readings_of_the_ratings_are_said_to_be_unweighed() -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, (2, 60)).repeat(5, axis=0)  # of two criteria, with five raters each
@@ -169,7 +170,6 @@ def test_interruption_ends_the_chains_at_once(n_jobs: int) -> None:
             assert not thread.is_alive()
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_draws_do_not_depend_on_who_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     model, dataset = rb.DawidSkene(), in_parts(ratings_of(table()), 7)
@@ -211,7 +211,6 @@ def test_parts_are_read_once_if_they_fit_in_memory(
     assert not states_in_parts._kept.parts  # all is forgotten after a fit
 
 
-@pytest.mark.slow
 def test_few_draws_suffice_for_prevalence_and_accuracies() -> None:
     ratings = in_parts(ratings_of(table(fewest=6)), 3)
 

@@ -69,6 +69,7 @@ def test_same_seed_same_draws_however_many_chains_run_at_once(drawn: Draws) -> N
     assert np.array_equal(again.parameters["x"], drawn.parameters["x"])
 
 
+@pytest.mark.slow
 def test_thinned_chains_repeat_fewer_points(drawn: Draws) -> None:
     thinned = draw(replace(posterior(), thinning=4))
     repeated = [np.mean(np.diff(found.parameters["x"][..., 0]) == 0) for found in (drawn, thinned)]
@@ -83,6 +84,7 @@ def test_fewer_iterations_to_adapt_still_give_draws() -> None:
         assert np.isfinite(found.statistics["lp"]).all()
 
 
+@pytest.mark.slow
 def test_sampling_ends_with_its_time() -> None:
     with pytest.raises(rb.SamplingError, match="longer than its timeout"):
         draw(posterior(), draws=100_000, timeout=0.2)

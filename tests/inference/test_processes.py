@@ -178,6 +178,7 @@ def test_a_start_that_stan_refuses_comes_with_its_reason() -> None:
         drawn(inits=impossible)
 
 
+@pytest.mark.slow
 def test_a_forked_child_fits_after_its_parent() -> None:
     expected = drawn()
     child = fork()
@@ -190,6 +191,7 @@ def test_a_forked_child_fits_after_its_parent() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.slow
 def test_a_forked_child_that_exits_as_usual_leaves_its_parent_able_to_fit() -> None:
     expected = drawn()
     context = multiprocessing.get_context("fork")
@@ -244,6 +246,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
         yield server
 
 
+@pytest.mark.slow
 def test_threads_of_a_web_server_fit(server: ThreadingHTTPServer) -> None:
     expected = drawn()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -256,6 +259,7 @@ def test_threads_of_a_web_server_fit(server: ThreadingHTTPServer) -> None:
     assert found == [expected] * 3
 
 
+@pytest.mark.slow
 def test_forked_workers_of_a_web_server_fit_after_their_parent(
     server: ThreadingHTTPServer,
 ) -> None:

@@ -99,6 +99,7 @@ def assert_agrees(draws: Array, mean: float, sd: float) -> None:
     assert abs(draws.std() - sd) < 5 * standard_error(draws, "sd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["unit_e", "diag_e", "dense_e"])
 def test_sample_draws_from_the_exact_posterior(correlated: CmdStanModel, metric: str) -> None:
     fit = sample(correlated, CORRELATED, chains=2, metric=metric)
@@ -109,6 +110,7 @@ def test_sample_draws_from_the_exact_posterior(correlated: CmdStanModel, metric:
     assert_agrees(fit.draws_xr("scale")["scale"].to_numpy(), 1 / RATE, 1 / RATE)
 
 
+@pytest.mark.slow
 def test_cmdstanpy_reads_every_section_of_the_csv(fit: CmdStanMCMC) -> None:
     assert fit.column_names[-3:] == ("mean_rating", "doubled", "new_rating")
     assert fit.draws().shape == (1000, 2, 10)
@@ -131,6 +133,7 @@ def test_arviz_reads_the_draws(fit: CmdStanMCMC) -> None:
     assert_agrees(posterior["mean_rating"].to_numpy(), POSTERIOR_MEAN, POSTERIOR_SD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "given"), [("diag_e", np.array([1.0, 4.0, 0.5])), ("dense_e", np.eye(3) * 2)]
 )
@@ -154,6 +157,7 @@ def test_metric_and_step_size_are_kept_without_adaptation(
     np.testing.assert_array_equal(fit.step_size, 0.25)
 
 
+@pytest.mark.slow
 def test_adaptation_arguments_take_effect(normal: CmdStanModel) -> None:
     high_delta = sample(normal, NORMAL, chains=1, adapt_delta=0.99, max_treedepth=12)
     low_delta = sample(normal, NORMAL, chains=1, adapt_delta=0.5, adapt_init_phase=10)
@@ -409,6 +413,7 @@ def by_chain(draws: pd.DataFrame, name: str) -> Array:
     return draws[name].to_numpy().reshape(2, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "metric"),
     [
@@ -429,6 +434,7 @@ def test_trajectories_near_a_normal_distribution_draw_from_the_exact_posterior(
     assert draws["int_time__"].between(math.pi / 2 * 0.7, math.pi / 2 * 1.3).all()
 
 
+@pytest.mark.slow
 def test_a_quarter_of_a_turn_in_a_normal_posterior_is_an_independent_draw(
     compiled: Compiled, folder: Path
 ) -> None:
@@ -444,6 +450,7 @@ def test_a_quarter_of_a_turn_in_a_normal_posterior_is_an_independent_draw(
     assert abs(correlation) < 0.2  # draws are repeated where none is accepted
 
 
+@pytest.mark.slow
 def test_trajectories_of_random_lengths_do_not_come_back(compiled: Compiled, folder: Path) -> None:
     # Both have a sd of 1 in these units, and are correlated by 0.6: their difference has a variance
     # of 0.8 for 2, in which a trajectory of 2 radians ends opposite of where it began.
@@ -459,6 +466,7 @@ def test_trajectories_of_random_lengths_do_not_come_back(compiled: Compiled, fol
     assert_agrees(difference(0.3), 0.0, math.sqrt(0.8))
 
 
+@pytest.mark.slow
 def test_a_rough_density_between_the_ends_of_trajectories_changes_no_posterior(
     compiled: Compiled, folder: Path
 ) -> None:

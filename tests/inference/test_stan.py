@@ -94,6 +94,7 @@ def test_error_names_failing_chains_and_quotes_stan(data: dict[str, Any]) -> Non
     assert "RunSet" not in message
 
 
+@pytest.mark.slow
 def test_time_limit_stops_the_chains(data: dict[str, Any]) -> None:
     with pytest.raises(rb.SamplingError, match="gaussian_icc: the fit took longer than its time"):
         sample(data, draws=10_000_000, timeout=0.5)
@@ -155,6 +156,7 @@ def test_missing_cmdstan_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         stan.load("gaussian_icc")
 
 
+@pytest.mark.slow
 def test_fits_in_threads_give_the_same_draws(data: dict[str, Any]) -> None:
     with ThreadPoolExecutor(3) as pool:
         drawn = list(pool.map(lambda _: sample(data), range(3)))

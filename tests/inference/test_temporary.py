@@ -142,6 +142,7 @@ def _many(_: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_many_processes_at_once_leave_each_other_alone(parent: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.map_async(_many, range(4)).get(timeout=120) == [True] * 4

@@ -52,6 +52,7 @@ def test_em_step_never_decreases_the_likelihood(table: LongTable, sd: Deviations
     assert after >= before - 1e-9 * abs(before)
 
 
+@pytest.mark.slow
 def test_em_converges_to_a_stationary_point_of_the_likelihood() -> None:
     table = LongTable.simulated(items=12, raters=10, ratings=150, seed=3)
     sums = CrossedSums.of(CrossedDesign.of(*table))
@@ -82,6 +83,7 @@ def test_sums_of_parts_add_up_to_the_sums_of_all_ratings(table: LongTable, cut: 
         assert getattr(combined, name) == pytest.approx(getattr(whole, name))
 
 
+@pytest.mark.slow
 def test_column_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
     mean = 0.7

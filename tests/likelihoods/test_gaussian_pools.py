@@ -101,6 +101,7 @@ def test_em_step_never_decreases_the_likelihood(
     assert after >= before - 1e-9 * abs(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [pytest.param(True, marks=pytest.mark.proof), False])
 def test_em_converges_to_a_stationary_point_of_the_likelihood(shared: bool) -> None:
     table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
@@ -140,6 +141,7 @@ def test_design_predicts_the_size_of_the_sums(table: PooledTable) -> None:
     assert size == PooledSums.of(design).stan_data().values["gram"].size
 
 
+@pytest.mark.slow
 def test_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = PooledTable.simulated(items=5, raters=2, pools=2, ratings=24, seed=1)
     design, at = design_of(table), random_components(2, 8)

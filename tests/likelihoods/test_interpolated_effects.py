@@ -91,6 +91,7 @@ def test_nothing_is_interpolated_where_the_exact_density_is_quick(sums: EffectSu
     assert not is_worth_it(MarginalEffects.of(sums, 0.2, 1.3))
 
 
+@pytest.mark.slow
 def test_nothing_is_interpolated_if_the_error_is_too_large(
     sums: EffectSums, monkeypatch: pytest.MonkeyPatch
 ) -> None:

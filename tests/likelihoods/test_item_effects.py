@@ -117,6 +117,7 @@ def test_density_of_many_raters_equals_the_other_algorithm() -> None:
     assert several[1] == -math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["holes", "objects nested"])
 def test_shared_effects_are_drawn_from_their_distribution_given_the_ratings(name: str) -> None:
     found, effects, values = density(name, 2.5, 0.7, 2)

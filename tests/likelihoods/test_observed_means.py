@@ -37,6 +37,7 @@ def test_with_raters_only_it_is_the_spearman_brown_formula() -> None:
         assert found.phi({"rater": number}) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_means_over_crossed_facets_have_the_reliability_of_simulated_ones() -> None:
     sds = {"item": 1.2, "item x rater": 0.9, "item x day": 0.7}
     found = means("item x rater x day", sds)

@@ -158,6 +158,7 @@ def test_stan_density_equals_the_plain_formula(name: str, ratings: rb.Ratings) -
     assert found == pytest.approx(expected[0] - expected[1], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "nodes", [3, *(pytest.param(n, marks=pytest.mark.proof) for n in (8, 12, 15, 20)), 24, 28]
 )  # which fill registers, or do not
@@ -168,6 +169,7 @@ def test_gradient_of_latent_tap_equals_finite_differences(nodes: int, ratings: r
     check_gradient(rb.LatentTAP(covariates=covariates, nodes=nodes), ratings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [-2000.0, 1e308])
 def test_latent_tap_takes_a_known_category_of_probability_0_for_impossible(
     place: float, ratings: rb.Ratings
@@ -349,6 +351,7 @@ def test_raters_without_covariates_are_named() -> None:
 LONG = pytest.mark.posteriors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "model", "mean", "sd"),
     [
@@ -408,6 +411,7 @@ def test_posterior_of_dawid_and_skenes_patients_matches_the_reference() -> None:
     assert fit.diagnostics().problems == []
 
 
+@pytest.mark.slow
 @LONG
 def test_accuracies_of_ptsd_raters_match_the_reference() -> None:
     fit = fitted("ptsd", rb.RaterTAP(prevalence="item"))
@@ -418,6 +422,7 @@ def test_accuracies_of_ptsd_raters_match_the_reference() -> None:
     assert a.tolist() == pytest.approx(reference, abs=0.005)
 
 
+@pytest.mark.slow
 def test_sensitivities_of_dentists_match_the_reference(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("caries"))
     fit = rb.DawidSkene(prior_prevalence=rb.Dirichlet(2.0)).fit(ratings, seed=1)
@@ -503,6 +508,7 @@ class OneSwitchedChain:
         return [{str(name): x.values for name, x in start.items()} for start in starts]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_chains_with_switched_labels_are_relabelled_with_a_warning(dataset: Load) -> None:
     ratings = nominal(dataset("bluebirds"))
@@ -520,6 +526,7 @@ def test_chains_with_switched_labels_are_relabelled_with_a_warning(dataset: Load
     assert fit.diagnostics().r_hat < 1.2
 
 
+@pytest.mark.slow
 def test_default_priors_prevent_label_switching(dataset: Load) -> None:
     fit = rb.DawidSkene().fit(nominal(dataset("bluebirds")), seed=3)
 
@@ -530,6 +537,7 @@ def test_default_priors_prevent_label_switching(dataset: Load) -> None:
 # Simulation, gold and priors.
 
 
+@pytest.mark.slow
 def test_accuracies_of_nine_raters_are_recovered() -> None:
     accuracies = np.linspace(0.1, 0.9, 9)
     truth = {"a": accuracies, "p": np.tile([0.5, 0.5], (9, 1))}
@@ -563,6 +571,7 @@ def test_unknown_parameters_are_refused_by_name() -> None:
         rb.TAP().simulate(complete(4, 2), np.random.default_rng(1), parameters={"theta": [0.5]})
 
 
+@pytest.mark.slow
 def test_gold_categories_are_certain_and_identify_the_expert() -> None:
     truth = {"a": [0.9, 0.2, 0.2], "p": np.tile([0.5, 0.5], (3, 1))}
     rng = np.random.default_rng(7)

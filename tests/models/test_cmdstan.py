@@ -82,6 +82,7 @@ def test_from_dispersed_starts_the_sampler_adapts_as_stan_does_by_default() -> N
     xr.testing.assert_identical(own.posterior, fit.posterior)
 
 
+@pytest.mark.slow
 def test_data_and_inits_are_those_of_all_arguments() -> None:
     model, ratings = rb.OrdinalICC(), rated(items=8)
 
@@ -103,6 +104,7 @@ def test_ratings_in_parts_have_the_data_of_all(tmp_path: Path) -> None:
         np.testing.assert_allclose(data[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_fit_knows_how_the_draws_were_made(mcmc: cmdstanpy.CmdStanMCMC) -> None:
     fit = rb.Fit.from_cmdstan(mcmc, rb.GaussianICC(), measured())
 
@@ -111,6 +113,7 @@ def test_a_fit_knows_how_the_draws_were_made(mcmc: cmdstanpy.CmdStanMCMC) -> Non
     assert (settings.seed, settings.sampler, settings.stan_version) == (1, "nuts", "2.35.0")
 
 
+@pytest.mark.slow
 def test_a_fit_has_all_results(mcmc: cmdstanpy.CmdStanMCMC, tmp_path: Path) -> None:
     ratings = measured()
 
@@ -125,6 +128,7 @@ def test_a_fit_has_all_results(mcmc: cmdstanpy.CmdStanMCMC, tmp_path: Path) -> N
     xr.testing.assert_identical(rb.Fit.load(tmp_path / "fit.nc").posterior, fit.posterior)
 
 
+@pytest.mark.slow
 def test_tables_on_disk_make_the_same_fit(mcmc: cmdstanpy.CmdStanMCMC) -> None:
     paths = [Path(path) for path in mcmc.runset.csv_files]
 
@@ -135,6 +139,7 @@ def test_tables_on_disk_make_the_same_fit(mcmc: cmdstanpy.CmdStanMCMC) -> None:
     xr.testing.assert_identical(one.posterior, fits[0].posterior.isel(chain=slice(1)))
 
 
+@pytest.mark.slow
 def test_draws_of_the_warmup_are_left_out() -> None:
     model, ratings = rb.GaussianICC(), measured()
     arguments = model.sample_arguments(ratings, chains=1, warmup=60, draws=10, seed=3)
@@ -156,6 +161,7 @@ def test_draws_by_another_program_are_refused(mcmc: cmdstanpy.CmdStanMCMC) -> No
         rb.Fit.from_cmdstan(mcmc, rb.MACE(), rated(items=8))
 
 
+@pytest.mark.slow
 def test_draws_of_other_dimensions_are_refused() -> None:
     model, few, many = rb.TAP(), rated(2), rated(3)
     mcmc = sampled(model, few, **model.sample_arguments(few, **SHORT))

@@ -12,6 +12,8 @@ from reliabayes.families.ordered.centring import HALF, LOGARITHMIC, CoreCentring
 from reliabayes.inference.problem import stan_data
 from tests.models.score_programs import sampled_at
 
+pytestmark = pytest.mark.slow
+
 MODEL = rb.OrdinalXCC()
 
 
@@ -62,7 +64,6 @@ def test_sds_of_crowds_are_sampled_nearly_as_they_are() -> None:
     assert centring.spread_scale[0] == pytest.approx(HALF * start.point["sd_item"][0])
 
 
-@pytest.mark.slow
 def test_crowd_with_poor_units_starts_from_those_of_a_short_run() -> None:
     few = MODEL.problem(ratings(raters=110, items=220))
 

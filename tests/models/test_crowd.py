@@ -181,6 +181,7 @@ def test_gradient_is_that_of_finite_differences(link: Link, far: float) -> None:
     np.testing.assert_allclose(gradient[0], (after - before) / 2e-5, atol=1e-6 * scale, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit"])
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 def test_log_likelihood_is_that_of_a_fine_quadrature(link: Link, shift: float) -> None:
@@ -346,6 +347,7 @@ def test_effects_of_items_are_those_of_a_fit_that_integrates_them_out(
     assert both[0].diagnostics().nodes == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("always")
 def test_fit_comes_back_from_its_file(both: tuple[rb.Fit, rb.Fit], tmp_path: Path) -> None:
     both[0].save(tmp_path / "crowd.nc")

@@ -13,6 +13,7 @@ from benchmarks.priors import CANDIDATES, CELL, DEFAULT, Sums, posteriors, study
 CHOSEN = {DEFAULT: CANDIDATES[DEFAULT]}
 
 
+@pytest.mark.slow
 def test_grid_of_the_study_gives_the_posterior_of_the_package() -> None:
     rng = np.random.default_rng(3)
     item, rater = 0.7 * rng.standard_normal((30, 1)), 0.4 * rng.standard_normal((1, 3))

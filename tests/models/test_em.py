@@ -119,6 +119,7 @@ def test_em_converges_to_a_stationary_point_of_the_posterior(model: CategoryMode
     assert slopes(lambda x: objective(model, x, problem), mode) == pytest.approx(0 * mode, abs=1e-5)
 
 
+@pytest.mark.slow
 @every_model
 def test_gradient_of_the_objective_is_that_of_the_stan_program(model: CategoryModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=2, filled=0.8, known=0.2)
@@ -230,6 +231,7 @@ def test_value_that_would_leave_its_range_does_not_stop_the_others_from_going_fa
     assert found.point["x"] == pytest.approx(np.array([0.0, 1.0]), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("categories", [2, 3, 5])
 def test_raters_who_know_or_guess_get_their_most_likely_parameters_in_one_step(
     categories: int,
@@ -308,6 +310,7 @@ def test_restarts_keep_the_names_of_categories_that_the_votes_give(seed: int) ->
     assert many.quantities["accuracy"].min() > 0.6
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(ratings=designs, seed=st.integers(0, 99))
 def test_restarts_never_lower_the_objective_and_are_reproducible(

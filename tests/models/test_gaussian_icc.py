@@ -140,6 +140,7 @@ def two_raters(items: int, seed: int) -> rb.Ratings:
     return rb.Ratings.from_wide(math.sqrt(0.8) * item + math.sqrt(0.2) * residual)
 
 
+@pytest.mark.slow
 def test_posterior_under_half_t_and_flat_priors_matches_a_grid(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
     model = rb.GaussianICC(
@@ -241,6 +242,7 @@ def test_items_and_raters_swap_roles_if_there_are_more_raters() -> None:
     )
 
 
+@pytest.mark.slow
 def test_icc_is_invariant_to_shifting_and_scaling_ratings() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
     frame = ratings.to_frame()
@@ -298,6 +300,7 @@ def test_ratings_without_residual_are_refused(
         rb.GaussianICC().fit(rb.Ratings.from_frame(frame))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
     fit = rb.GaussianICC().fit(three_ratings(), seed=1)
@@ -391,6 +394,7 @@ def test_few_whole_numbers_are_noted_as_possible_grades(model: rb.GaussianICC) -
     assert model.caution(given).startswith("The ratings are 2 whole numbers. If they are grades")
 
 
+@pytest.mark.slow
 def test_ratings_are_simulated_for_the_design_of_existing_ratings() -> None:
     ratings = simulated(items=20, raters=5, per_item=3)
     parameters = {"mean": 50, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}

@@ -26,6 +26,8 @@ from reliabayes.models import gaussian_xcc
 from tests.designs import PooledTable, normal_log_density, pooled_tables, slopes
 from tests.monte_carlo import standard_error
 
+pytestmark = pytest.mark.slow
+
 PRIOR_MEAN = np.array([[0.9, 2.0], [-0.3, 1.5], [0.1, 3.0]])
 PRIORS: dict[str, Any] = {
     "prior_sd_item": [4.0, 1.0],
@@ -93,7 +95,6 @@ def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, se
     assert gradient == pytest.approx(slopes(dense, free), rel=1e-6, abs=1e-5)
 
 
-@pytest.mark.slow
 @settings(max_examples=3)
 @given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
 def test_density_with_sampled_raters_equals_the_dense_density(
@@ -278,7 +279,6 @@ def test_items_have_an_effect_for_each_pool_and_raters_only_one() -> None:
     assert np.corrcoef(items["mean"], means - means.groupby("pool").transform("mean"))[0, 1] > 0.95
 
 
-@pytest.mark.slow
 def test_effect_of_an_item_that_one_pool_did_not_rate_is_predicted_from_the_other() -> None:
     frame = simulated(items=60, raters=6, per_item=4, rho=0.8).to_frame()
     ratings = rb.Ratings.from_frame(
@@ -293,7 +293,6 @@ def test_effect_of_an_item_that_one_pool_did_not_rate_is_predicted_from_the_othe
     assert items["sd"][0, "B"] > 1.3 * items["sd"][0, "A"]
 
 
-@pytest.mark.slow
 def test_correlation_of_pools_without_common_items_keeps_its_prior() -> None:
     frame = simulated(items=60, raters=6, per_item=3).to_frame()
     ratings = rb.Ratings.from_frame(
@@ -322,7 +321,6 @@ def test_larger_prior_lkj_shrinks_the_correlation() -> None:
     assert means[1] < means[0] - 0.1
 
 
-@pytest.mark.slow
 @short_chains
 @pytest.mark.parametrize("raters", [1, pytest.param(2, marks=pytest.mark.proof)])
 def test_smallest_designs_are_fitted(raters: int) -> None:

@@ -58,6 +58,7 @@ def fitted(family: str) -> rb.Fit:
 # The density.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("most_core", [0, 10, 60])
 def test_density_equals_that_of_all_effects(
@@ -141,6 +142,7 @@ def evaluate(problem: Any, start: Any, free: dict[str, Array]) -> tuple[float, A
     return float(value), np.array(gradient)
 
 
+@pytest.mark.slow
 def test_chains_start_at_standard_deviations_that_few_ratings_do_not_shrink() -> None:
     truth = {"cut": [0.3], "sd": [1.5, 0.8, 0.5, 0.9, 0.6, 0.3]}
     cells = pd.DataFrame(
@@ -288,6 +290,7 @@ def test_results_have_the_ids_of_users(family: str, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(loaded.raters(), fit.raters())
 
 
+@pytest.mark.slow
 def test_without_an_effect_of_items_nothing_is_reliable() -> None:
     options: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 50, "seed": 1}
     model = rb.GStudy(design="item x rater", drop=("item",), family="logit")

@@ -144,6 +144,7 @@ def equal_ratings(most: int) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, scale="nominal")
 
 
+@pytest.mark.slow
 @every_model
 def test_gradient_equals_finite_differences(model: Any, ratings: rb.Ratings) -> None:
     check_gradient(model, ratings)
@@ -184,6 +185,7 @@ def test_results_of_the_published_shares_say_what_they_cannot_show(ratings: rb.R
     assert earlier.attrs["caution"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_printed_fits_say_what_the_published_shares_cannot_show(ratings: rb.Ratings) -> None:
     fit = rb.Groupthink().fit(ratings, seed=1, draws=50, warmup=50, progress=False)

@@ -61,6 +61,7 @@ def dense(model: rb.GStudy, problem: EffectsProblem, ratings: rb.Ratings, log_sd
     return float(found + log_sd.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("share", [1.0, 0.8])
 def test_density_equals_the_dense_density(design: str, share: float) -> None:
@@ -113,6 +114,7 @@ def crowd(items: int, raters: int, per_item: int) -> rb.Ratings:
     return rb.Ratings.from_frame(pd.DataFrame({"item": item, "rater": rater, "rating": rating}))
 
 
+@pytest.mark.slow
 def test_independence_sampling_has_the_posterior_of_nuts() -> None:
     ratings = crowd(60, 25, 4)
     auto = rb.GStudy().fit(ratings, seed=1, draws=500, progress=False)
@@ -147,6 +149,7 @@ def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> 
     assert problem.log_density(variance) == pytest.approx(by_effects, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.8])
 def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: float) -> None:
     ratings = rated("item x rater x day", share)
@@ -179,6 +182,7 @@ def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: floa
     assert np.abs(np.cov(drawn.T) - covariance).max() < 0.16 * float((sd**2).max())
 
 
+@pytest.mark.slow
 def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:
     rng = np.random.default_rng(6)
     table = pd.DataFrame(
@@ -224,6 +228,7 @@ def test_as_many_effects_as_ratings_are_no_perfect_fit() -> None:
     assert problem_of(rb.GStudy(design="item x rater x day"), ratings).squares is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.7])
 def test_two_facets_are_the_gaussian_icc(share: float) -> None:
     table = rated(REPEATED, share).to_frame()

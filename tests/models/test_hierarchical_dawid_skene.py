@@ -60,6 +60,7 @@ def test_stan_density_equals_the_plain_formula(
     assert found == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_gradient_equals_finite_differences(ratings: rb.Ratings) -> None:
     problem = MODEL.problem(ratings)
     start = MODEL.start(problem)
@@ -121,6 +122,7 @@ def test_em_never_decreases_the_objective(
     assert found.converged
 
 
+@pytest.mark.slow
 def test_em_converges_to_a_local_maximum_of_the_density() -> None:
     ratings = simulated(60, 5, 3, seed=1)
     start = MODEL.start(MODEL.problem(ratings))
@@ -196,6 +198,7 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
     assert error < 0.7 * other
 
 
+@pytest.mark.slow
 def test_simulated_parameters_are_recovered() -> None:
     rng = np.random.default_rng(5)
     design = crossed(300, 10)

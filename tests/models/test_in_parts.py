@@ -85,6 +85,7 @@ def few_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MOST_COUNTS", 0)
 
 
+@pytest.mark.slow
 @in_numbers
 @pytest.mark.parametrize("model", [*OF_SCORES, *OF_LABELS])
 def test_draws_and_tables_of_raters_are_those_in_memory(model: Any, number: int) -> None:
@@ -123,6 +124,7 @@ def test_effects_of_items_are_drawn_as_in_memory(model: Any) -> None:
     pd.testing.assert_frame_equal(table(scores(), rng), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_in_memory")
 @of_labels
 def test_draws_by_part_do_not_depend_on_the_number_of_parts(model: Any) -> None:

@@ -172,6 +172,7 @@ def rb_contrasts(k: int) -> Array:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("categories", [2, 5])
 def test_derivatives_in_python_are_those_of_finite_differences(categories: int) -> None:
     problem = PANEL.problem(panel(categories))
@@ -187,6 +188,7 @@ def test_derivatives_in_python_are_those_of_finite_differences(categories: int) 
         assert slope.ravel() == pytest.approx(four_point_slopes(values), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("categories", [2, 5])
 def test_gradient_of_the_program_is_that_of_finite_differences(categories: int) -> None:
     found, expected = gradients(PANEL, panel(categories), 4)
@@ -194,6 +196,7 @@ def test_gradient_of_the_program_is_that_of_finite_differences(categories: int) 
     assert found == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_program_survives_points_where_the_density_is_no_number() -> None:
     ratings = panel(5)
     problem = PANEL.problem(ratings)
@@ -223,6 +226,7 @@ def test_answers_of_hundreds_of_runs_have_their_density() -> None:
     assert found == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_centring_is_undone_by_its_inverse() -> None:
     problem = PANEL.problem(panel(3))
     start = PANEL.start(problem)

@@ -55,7 +55,6 @@ def test_stan_data_has_exactly_the_inputs_of_the_program(name: str) -> None:
     assert set(data) == set(json.loads(Toolchain.find().stanc("--info", program))["inputs"])
 
 
-@pytest.mark.slow
 @every_model
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
@@ -94,7 +93,6 @@ def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.slow
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -119,10 +117,9 @@ def test_likelihood_does_not_depend_on_the_chunk_size(monkeypatch: pytest.Monkey
 
 # Posteriors.
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
-@pytest.mark.slow
 def test_posterior_covers_the_simulated_parameters() -> None:
     fit = fitted()
 

@@ -150,6 +150,7 @@ def density_of_pools(ratings: rb.Ratings, x: Array) -> float:
     return float(density)
 
 
+@pytest.mark.slow
 def test_estimates_of_pools_maximise_the_density_of_a_normal_distribution() -> None:
     ratings = scores(pools=2)
 
@@ -259,6 +260,7 @@ def exact_log_likelihood(table: Array, x: Array) -> float:
     return float(logsumexp(total + np.log(of_one)[:, None] + np.log(of_one)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=lambda x: x.name())
 def test_estimates_of_categories_maximise_the_exact_likelihood(model: Any) -> None:
     categories = 2 if isinstance(model, rb.LogitICC) else 3
@@ -309,6 +311,7 @@ def test_likelihood_of_a_graded_study_is_that_of_laplace() -> None:
     assert found.raters()["mean"].tolist() == pytest.approx(effects[60:].tolist(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_estimates_of_a_graded_study_are_at_the_maximum_of_its_likelihood() -> None:
     ratings, _ = two_raters(3)
     model = rb.GStudy(family="ordinal")
@@ -326,6 +329,7 @@ def test_estimates_of_a_graded_study_are_at_the_maximum_of_its_likelihood() -> N
     assert found.quantities.sizes["estimated"] == 2
 
 
+@pytest.mark.slow
 def test_raters_that_do_not_differ_have_a_standard_deviation_of_0() -> None:
     rng = np.random.default_rng(8)
     score = rng.normal(0, 1.5, (60, 1))
@@ -362,6 +366,7 @@ def test_restricted_likelihood_is_for_numbers() -> None:
 # What the ratings do not tell, and wrong arguments.
 
 
+@pytest.mark.slow
 def test_what_ratings_do_not_tell_is_warned_of() -> None:
     one_rater_of_a_pool = scores(pools=3)
 

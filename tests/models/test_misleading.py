@@ -91,6 +91,7 @@ def test_stan_density_has_this_likelihood_and_the_prior(model: CategoryModel) ->
     assert found[0] - found[1] == pytest.approx(expected[0] - expected[1], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -134,6 +135,7 @@ def test_em_estimates_the_proportion_that_known_answers_show() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["gibbs", pytest.param("nuts", marks=pytest.mark.proof)])
 def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
     model = rb.MACE(prior_misleading=PRIOR)
@@ -190,6 +192,7 @@ def test_both_samplers_agree_where_answers_are_known(model: CategoryModel) -> No
         assert np.abs(apart / errors).max() < 4
 
 
+@pytest.mark.slow
 def test_known_answers_are_labels_and_others_are_mixed_with_the_prevalence() -> None:
     ratings = rated()
     model = rb.DawidSkene(prior_misleading=PRIOR)
@@ -203,6 +206,7 @@ def test_known_answers_are_labels_and_others_are_mixed_with_the_prevalence() -> 
     assert items["probability"][known < 0].max() < 0.97
 
 
+@pytest.mark.slow
 def test_accuracy_is_that_of_the_true_category() -> None:
     # Raters who always agree are right unless an item misleads.
     frame = rated(items=400, raters=5, known=1.0, misleading=0.3).to_frame()

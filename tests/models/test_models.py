@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 every_model = pytest.mark.parametrize(
     "model", [model() for model in rb.MODELS], ids=lambda model: model.name()
 )
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 QUICK: dict[str, Any] = {"chains": 2, "parallel_chains": 2, "warmup": 50, "draws": 25, "seed": 3}
 ONE_CHAIN = QUICK | {"chains": 1, "parallel_chains": 1}
@@ -53,7 +53,6 @@ def test_stan_data_has_exactly_the_inputs_of_the_program(
     assert set(data) == set(stan_info(program)["inputs"])
 
 
-@pytest.mark.slow
 @every_model
 def test_quantities_are_those_in_reports_and_in_order(model: RatingModel) -> None:
     fit = fitted(model)
@@ -126,7 +125,6 @@ def test_ids_only_change_labels() -> None:
     assert next(items).tolist() == [item + 1000 for item in next(items)]
 
 
-@pytest.mark.slow
 @every_model
 def test_saved_fit_loads_unchanged(model: RatingModel, ratings: rb.Ratings, tmp_path: Path) -> None:
     fit = fitted(model)
@@ -142,7 +140,6 @@ def test_saved_fit_loads_unchanged(model: RatingModel, ratings: rb.Ratings, tmp_
     pd.testing.assert_frame_equal(loaded.raters(), fit.raters())
 
 
-@pytest.mark.slow
 @every_model
 def test_estimates_of_raters_may_take_some_of_the_draws(model: RatingModel) -> None:
     fit = fitted(model)
@@ -154,7 +151,6 @@ def test_estimates_of_raters_may_take_some_of_the_draws(model: RatingModel) -> N
     pd.testing.assert_frame_equal(found, expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -21,7 +21,7 @@ from reliabayes.sampling.thresholds import CLIMBS
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 # These tests are of modes; with so few draws R-hat may be too high.
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 EVERY = (
     rb.DawidSkene(),
@@ -111,7 +111,6 @@ def worse_than_chance(seed: int) -> rb.Ratings:
     return with_criteria("worse than chance", seed)[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "draws"),
     [
@@ -141,7 +140,6 @@ def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(
     assert fit.items()["probability"].to_numpy()[opposed].max() < 0.75
 
 
-@pytest.mark.slow
 def test_file_report_and_command_line_have_the_modes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,7 +159,6 @@ def test_file_report_and_command_line_have_the_modes(
     assert differs in printed
 
 
-@pytest.mark.slow
 def test_modes_that_chains_pass_between_have_the_share_of_their_draws() -> None:
     fit = rb.DawidSkene().fit(near_chance(seed=0), seed=1)
 
@@ -183,7 +180,6 @@ def test_posterior_of_good_raters_has_one_mode() -> None:
     assert "mode" not in fit.sample_stats
 
 
-@pytest.mark.slow
 def test_modes_that_no_climb_of_a_hierarchy_from_votes_like_these_ends_at_are_found() -> None:
     # Of sixty climbs by its own EM none ends at the mode at which raters are alike.
     model = EVERY[3]

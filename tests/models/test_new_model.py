@@ -17,7 +17,10 @@ import xarray as xr
 import reliabayes as rb
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # one chain
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning"),  # one chain
+]
 
 TRUE = {"x": 0.8, "y": 0.3}
 
@@ -49,7 +52,6 @@ def ratings() -> rb.Ratings:
     return rb.Ratings.from_frame(frame)
 
 
-@pytest.mark.slow
 def test_users_model_recovers_parameters_along_its_own_dimension(
     model: rb.RatingModel, ratings: rb.Ratings
 ) -> None:
@@ -63,7 +65,6 @@ def test_users_model_recovers_parameters_along_its_own_dimension(
         assert mean == pytest.approx(true, abs=4 * sd)
 
 
-@pytest.mark.slow
 def test_saved_fit_of_a_users_model_loads_unchanged(
     model: rb.RatingModel, ratings: rb.Ratings, tmp_path: Path
 ) -> None:
@@ -77,7 +78,6 @@ def test_saved_fit_of_a_users_model_loads_unchanged(
     pd.testing.assert_frame_equal(loaded.items(), fit.items())
 
 
-@pytest.mark.slow
 def test_missing_class_of_a_saved_model_is_named(
     model: rb.RatingModel,
     ratings: rb.Ratings,

@@ -19,6 +19,8 @@ from reliabayes.families.ordered.density import finer
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.ordered_model import OrderedModel
 
+pytestmark = pytest.mark.slow
+
 MODELS: dict[str, tuple[OrderedModel, int]] = {
     "logit": (rb.LogitICC(), 2),
     "probit": (rb.LogitICC(link="probit"), 2),
@@ -77,7 +79,6 @@ def test_nodes_that_were_asked_for_are_kept() -> None:
     assert model.settled(problem, model.start(problem).centring).nodes.number == 101
 
 
-@pytest.mark.slow
 @short_chains
 def test_a_fit_and_its_file_have_the_same_nodes_and_state_their_error(tmp_path: Path) -> None:
     model, ratings = rb.LogitICC(), simulated("logit", items=400)
@@ -128,7 +129,6 @@ def test_items_with_hundreds_of_ratings_keep_their_nodes() -> None:
     assert settled.nodes.number >= problem.nodes.number
 
 
-@pytest.mark.slow
 @short_chains
 def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(
     tmp_path: Path,

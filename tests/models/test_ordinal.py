@@ -52,6 +52,7 @@ ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
 # Densities.
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
@@ -240,6 +241,7 @@ def test_chains_mix_where_no_rating_is_in_the_lowest_category() -> None:
     assert found.ess_bulk > 600
 
 
+@pytest.mark.slow
 def test_warning_about_too_few_nodes_recommends_a_number() -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
 
@@ -399,6 +401,7 @@ def test_error_of_the_quadrature_is_known_where_only_sds_between_the_ends_have_o
     assert max(ends[0], ends[2]) < 1e-3 < ends[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.2, 0.5, 1.0])
 def test_nodes_reach_an_item_far_from_all_others_whatever_the_sd_of_items(sd: float) -> None:
     wide = np.zeros((40, 60))
@@ -468,6 +471,7 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])

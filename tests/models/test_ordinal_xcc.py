@@ -39,6 +39,7 @@ MODELS: dict[str, tuple[OrderedModel, int]] = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
@@ -57,6 +58,7 @@ def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, r
     assert other - one == pytest.approx(difference, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_likelihood_is_accurate_for_pools_that_strongly_disagree() -> None:
     ratings, model = disagreeing(300), rb.LogitXCC(nodes=601)
     points = [disagreeing_point(rho) for rho in (0.999, 0.99)]
@@ -84,6 +86,7 @@ def test_quadrature_is_accurate_for_items_with_many_ratings() -> None:
     assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_error_of_the_likelihood_and_items_take_little_memory_with_crowds() -> None:
     model, problem = rb.LogitXCC(), rb.LogitXCC().problem(crowds(raters=100))
     point, narrow = (crowds_point(raters=100, rho=rho) for rho in (0.0, 0.999))
@@ -122,6 +125,7 @@ def test_likelihood_does_not_depend_on_the_size_of_blocks(
     assert model.log_likelihood(point, problem) == pytest.approx(whole, abs=1e-9)
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("rho", [-0.5, 0.98])
 def test_effects_of_items_are_drawn_given_ratings_of_both_pools(name: str, rho: float) -> None:
@@ -164,6 +168,7 @@ def test_target_acceptance_is_lower_if_there_are_several_raters_and_sds_of_items
     assert start.target_acceptance == acceptance
 
 
+@pytest.mark.slow
 def test_density_is_continuous_as_the_correlation_approaches_one() -> None:
     ratings, point = small("logit", 1, 0.5)
     data = rb.LogitXCC(nodes=61).stan_data(ratings)
@@ -310,6 +315,7 @@ def test_posterior_for_tweets_matches_the_reference(rating: str) -> None:
     assert fit.diagnostics().r_hat < 1.01
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_correlation_is_recovered_and_items_have_scores_in_both_pools() -> None:
     fit = fitted(0.95)
@@ -370,6 +376,7 @@ def test_parameters_of_large_pools_are_recovered_with_short_trajectories() -> No
     assert fit.diagnostics().problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize(
     "query",

@@ -19,6 +19,8 @@ from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
 from tests.by_program import draws_by_program
 
+pytestmark = pytest.mark.slow
+
 MODEL, CATEGORIES = rb.LatentTAP(), 3
 
 
@@ -175,7 +177,6 @@ def test_trees_are_short_and_draws_far_apart_as_ratings_of_many_raters_ask_for(
     assert (start.max_tree_depth, start.thinning) == (depth, thinning)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_draws_of_a_crowd_with_few_ratings_each_are_two_iterations_apart(
     monkeypatch: pytest.MonkeyPatch,

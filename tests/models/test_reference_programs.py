@@ -83,6 +83,7 @@ def groupthink(rng: np.random.Generator) -> tuple[Point, Point]:
     return point, point
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "points"),
     [
@@ -139,6 +140,7 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_sums_over_readings_of_judges_give_the_reference_density(compiled: Program) -> None:
     rng = np.random.default_rng(8)
     ratings = panel(3, gold=False)
@@ -194,6 +196,7 @@ def placed(values: Any, places: list[int], size: int) -> Array:
 # Models with a distribution of true categories for each item, or a difficulty.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [rb.RaterTAP(prevalence="item"), rb.RaterGroupthink()], ids=lambda m: m.name()
 )
@@ -226,6 +229,7 @@ def test_integrating_the_distributions_of_true_categories_gives_the_reference_de
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_integrating_difficulties_gives_the_reference_density(compiled: Program) -> None:
     rng = np.random.default_rng(3)
     ratings = categorical(3, rng, scale="nominal")
@@ -347,6 +351,7 @@ def test_integrating_all_effects_gives_the_density_of_a_g_study(compiled: Progra
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pools", [2, 3])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
     compiled: Program, pools: int
@@ -468,6 +473,7 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda m: m.name())
 def test_sampled_scores_have_the_reference_density_of_three_pools(
     compiled: Program, model: RatingModel[Any]

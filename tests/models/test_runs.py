@@ -39,6 +39,7 @@ def passing() -> tuple[rb.Fit, list[Run]]:
         return MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs"), runs
 
 
+@pytest.mark.slow
 def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
     passing: tuple[rb.Fit, list[Run]],
 ) -> None:
@@ -90,6 +91,7 @@ def test_chains_are_those_of_their_numbers() -> None:
     np.testing.assert_array_equal(every.parameters["effect"][2:], last.parameters["effect"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [MODEL, rb.MACE()], ids=lambda model: model.name())
 def test_states_at_several_points_are_those_at_each(model: Any) -> None:
     problem = model.problem(worse_than_chance(0))

@@ -14,6 +14,8 @@ from reliabayes.results.chain_statistics import measures
 from reliabayes.sampling.thresholds import CROSSED
 from tests.monte_carlo import standard_error
 
+pytestmark = pytest.mark.slow
+
 
 def simulated(items: int, raters: int, per_item: tuple[int, int], sds: Array) -> rb.Ratings:
     """Ratings of a design in which each item has a random number of ratings in a range."""
@@ -42,7 +44,6 @@ DESIGN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["Shrout & Fleiss", *(pytest.param(name, marks=pytest.mark.proof) for name in DESIGN)]
 )
@@ -80,7 +81,6 @@ def test_draws_are_nearly_independent(name: str) -> None:
     assert fit.summary()[["ess_bulk", "ess_tail"]].to_numpy().min() > 1000
 
 
-@pytest.mark.slow
 def test_of_many_raters_it_is_the_default_and_has_the_posterior_of_stan() -> None:
     ratings = simulated(150, 50, (4, 4), np.array([1.0, 0.5, 0.7]))
     model = rb.GaussianICC()

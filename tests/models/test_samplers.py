@@ -29,7 +29,7 @@ BY_GIBBS: list[RatingModel] = [
     rb.RaterGroupthink(),
 ]
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 def choice(model: RatingModel, ratings: rb.Ratings) -> str:
@@ -190,7 +190,6 @@ def parameter_draws(fit: rb.Fit) -> list[Array]:
     ]
 
 
-@pytest.mark.slow
 def test_fit_by_gibbs_sampling_is_saved_reported_and_started_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def read_all(folder: Path) -> list[Any]:
     return [[part.read(), list(part.item_ids())] for part in dataset.parts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flips", [60, pytest.param(1000, marks=pytest.mark.proof)])
 def test_no_flipped_bit_is_read(flips: int, folder: Path) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())

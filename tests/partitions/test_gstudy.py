@@ -22,6 +22,8 @@ from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.sampling.thresholds import STUDY
 from tests.partitions.in_memory import elsewhere, in_parts
 
+pytestmark = pytest.mark.slow
+
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}
 CROSSED = "item x rater x day"
 NESTED = "item x (rater:day)"
@@ -274,7 +276,6 @@ def test_stan_needs_ratings_in_memory_where_cells_are_empty() -> None:
             model.fit(in_parts(ratings, 2), **{**SAMPLING, **options})
 
 
-@pytest.mark.slow
 @slow_to_agree
 def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
     monkeypatch: pytest.MonkeyPatch,
@@ -406,7 +407,6 @@ def test_draws_of_many_ways_are_from_the_posterior_in_memory() -> None:
         found.levels("item")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("by_passes")
 @slow_to_agree
 def test_draws_of_many_ways_do_not_depend_on_the_parts() -> None:

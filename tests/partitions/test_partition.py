@@ -126,6 +126,7 @@ def test_parts_are_the_same_bytes_whatever_the_source(
     assert files_of(tmp_path / "other") == files_of(tmp_path / "usual")
 
 
+@pytest.mark.slow
 def test_large_blocks_are_read_in_pieces(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +140,7 @@ def test_large_blocks_are_read_in_pieces(
     assert files_of(tmp_path / "other") == files_of(tmp_path / "usual")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3, 64])
 def test_items_have_one_order_for_any_number_of_parts(
     frame: pd.DataFrame, tmp_path: Path, number: int
@@ -153,6 +155,7 @@ def test_items_have_one_order_for_any_number_of_parts(
     assert dataset.to_ratings() == whole.to_ratings()
 
 
+@pytest.mark.slow
 def test_each_part_has_all_raters_and_categories(frame: pd.DataFrame, tmp_path: Path) -> None:
     dataset = rb.partition(frame, tmp_path / "parts", **COLUMNS, partitions=64)
 
@@ -335,6 +338,7 @@ def test_items_whose_hashes_are_equal_are_told_apart(
     assert dataset.to_ratings() == rb.Ratings.from_frame(frame, **COLUMNS)
 
 
+@pytest.mark.slow
 def test_a_rating_takes_at_most_ten_bytes(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     raters = np.argsort(rng.random((20_000, 50)))[:, :5].ravel()

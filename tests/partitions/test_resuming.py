@@ -41,6 +41,7 @@ def table_of(n_items: int, path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "partitions"), [({"os.rename"}, 1), pytest.param(EVERY, 3, marks=pytest.mark.proof)]
 )
@@ -100,6 +101,7 @@ def partition_until(
         rb.partition(source, folder, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stop", "after"),
     [

@@ -28,6 +28,7 @@ def in_parts(in_memory: rb.Ratings, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, 1_500, pytest.param(100_000, marks=pytest.mark.proof)])
 def test_dependence_is_the_same_by_any_route(
     in_memory: rb.Ratings, in_parts: Path, most: int | None

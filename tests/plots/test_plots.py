@@ -278,6 +278,7 @@ def texts(ax: Axes) -> list[str]:
     return [text.get_text().replace("\n", " ") for text in ax.texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> None:
     """Images are compared without their texts, whose fonts differ between versions."""
@@ -293,6 +294,7 @@ def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> 
     assert difference is None, f"{difference} If the new image is right: cp {drawn} {golden}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow) if name == "trace" else name for name in PLOTS],
@@ -353,6 +355,7 @@ def test_effects_that_may_all_be_zero_have_no_highest_and_lowest() -> None:
     assert found[1] == "No item is rated clearly higher or lower than the average"
 
 
+@pytest.mark.slow
 def test_long_categories_and_ids_leave_the_bars_of_items_their_room() -> None:
     names = [f"{letter} is the name of a category {letter}" for letter in "ABCD"]
     frame = rated(40, 6, 5, "{}")
@@ -694,6 +697,7 @@ def test_contrast_states_the_probability_above_zero(of: Any) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_no_uncertainty_about_known_categories_is_said_as_such(of: Any) -> None:
     frame = of.categories.ratings.to_frame()
     known = frame.assign(gold=frame.groupby("item")["rating"].transform("first"))
@@ -738,6 +742,7 @@ def test_the_worst_raters_come_first(of: Any, quantity: str, ends: tuple[str, st
     )
 
 
+@pytest.mark.slow
 def test_rater_effects_are_ordered_by_pool_with_their_intervals(of: Any) -> None:
     table = of.pools.raters().sort_values(["pool", "median"], ascending=[True, False])
 
@@ -762,6 +767,7 @@ def test_of_a_hundred_raters_all_are_drawn_and_six_labelled(of: Any) -> None:
     assert "all 100 in order" in texts(ax)[-1]
 
 
+@pytest.mark.slow
 def test_of_500_items_those_with_few_ratings_are_named_beside_their_intervals() -> None:
     frame = rated(500, 10, 4, "{}").assign(item=lambda x: "essay " + x["item"].astype(str))
     once = ["essay 7", "essay 120", "essay 431"]
@@ -1054,6 +1060,7 @@ def test_nominal_categories_have_inks_and_ordered_ones_shades_of_one_scale() -> 
     assert (np.diff(lightness) > 0).all()
 
 
+@pytest.mark.slow
 def test_thousands_of_items_are_a_band_of_intervals() -> None:
     fit = of_numbers(rated(1000, 10, 3, "{}"))
     expected = np.sort(fit.items()["median"])[::-1]

@@ -193,6 +193,7 @@ def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
         rb.read_ratings(tmp_path / "r.csv")
 
 
+@pytest.mark.slow
 def test_a_wide_file_is_refused(tmp_path: Path) -> None:
     names = [f"r{at}" for at in range(2000)]
     frame = pd.DataFrame(np.random.default_rng(1).integers(1, 6, (5, 2000)), columns=names)
@@ -226,6 +227,7 @@ def test_ratings_that_rounding_has_made_equal_are_not_called_perfect_agreement()
         rb.GaussianICC().fit(ratings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-60, 1e74])
 def test_coefficients_do_not_depend_on_the_unit(scale: float) -> None:
     values = np.random.default_rng(1).normal(size=(20, 4))

@@ -171,6 +171,7 @@ def test_cells_with_a_format_only_are_empty(tmp_path: Path) -> None:
     assert read_ratings(path, missing="drop").n_missing == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "far", "found"),
     [

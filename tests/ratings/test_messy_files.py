@@ -48,6 +48,7 @@ def test_a_messy_file_is_read_as_its_clean_twin(name: str) -> None:
     assert ratings.notes or remedy
 
 
+@pytest.mark.slow
 def test_corrupted_tables_are_read_as_they_were_or_refused_with_a_remedy() -> None:
     pytest.importorskip("openpyxl")
 

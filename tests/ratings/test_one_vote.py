@@ -103,6 +103,7 @@ def test_models_count_votes_alike_in_memory_and_in_parts(tmp_path: Path) -> None
     assert estimate.log_likelihood == pytest.approx(rb.DawidSkene().em(votes).log_likelihood)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of few draws
 def test_a_model_counts_votes_in_fits_and_data_and_refuses_what_is_not_counted() -> None:
     ratings = rb.Ratings.from_frame(many_repeats(6), facets=["run"])

@@ -69,6 +69,7 @@ def test_a_coefficient_is_reported_with_its_interval_design_estimand_and_version
     )
 
 
+@pytest.mark.slow
 def test_the_finding_of_an_agreement_table_is_reported() -> None:
     table = JUDGES.agreement(prob=0.9)
 
@@ -236,6 +237,7 @@ def test_an_undefined_coefficient_is_reported_with_the_reason() -> None:
     assert said.sentence.startswith("Cohen's kappa was undefined, because all ratings are the same")
 
 
+@pytest.mark.slow
 def test_ratings_in_parts_are_reported_with_their_size(tmp_path: Any) -> None:
     frame = rb.datasets.load("shrout_fleiss_1979")
     dataset = rb.partition(frame, tmp_path / "parts", partitions=2, scale="numeric")

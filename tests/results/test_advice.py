@@ -16,7 +16,7 @@ from tests.models.test_alarms import study
 from tests.models.test_modes import by_raters_of, mirrored_camps, rated
 
 # What fits warn of is looked up in their findings.
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 def findings(fit: rb.Fit, seen: str) -> list[Finding]:
@@ -66,7 +66,6 @@ def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
     assert not cold.diagnostics().problems
 
 
-@pytest.mark.slow
 def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() -> None:
     ratings = study(rb.LogitICC(), (10, 3), seed=4)
     wide = rb.HalfStudentT(1, 300.0)
@@ -97,7 +96,6 @@ def test_nothing_to_do_where_a_few_transitions_diverge(of_judges: rb.Fit) -> Non
 TIGHT = rb.DawidSkene(prior_confusion=rb.DiagonalDirichlet(weight=40.0))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("followed", "options"),
     [(rb.DawidSkene(), {"warm_start": True}), (TIGHT, {"warm_start": False})],
@@ -114,7 +112,6 @@ def test_a_warm_start_or_tighter_priors_where_chains_were_relabelled(
     assert not findings(followed.fit(ratings, seed=1, draws=200, **options), "relabelled")
 
 
-@pytest.mark.slow
 def test_a_warm_start_where_dispersed_chains_do_not_weigh_modes() -> None:
     ratings = mirrored_camps(seed=4)
     cold, warm = (
@@ -126,7 +123,6 @@ def test_a_warm_start_where_dispersed_chains_do_not_weigh_modes() -> None:
     assert {"items", "rater"} <= set(warm.modes)  # how they differ
 
 
-@pytest.mark.slow
 def test_more_draws_where_these_are_too_few_to_weigh_modes() -> None:
     ratings = mirrored_camps(seed=4)
     few, more = (rb.RaterTAP().fit(ratings, seed=1, draws=draws) for draws in (4, 100))
@@ -137,7 +133,6 @@ def test_more_draws_where_these_are_too_few_to_weigh_modes() -> None:
     assert {"items", "rater"} <= set(few.modes)
 
 
-@pytest.mark.slow
 def test_as_many_nodes_as_are_advised_where_the_quadrature_is_coarse() -> None:
     ratings = study(rb.LogitICC(), (30, 5), seed=1)
     model = rb.LogitICC(nodes=5)
@@ -178,7 +173,6 @@ def test_other_intervals_where_raters_are_too_few_for_a_bootstrap(followed: dict
         alpha.interval(**{**asked, **followed})
 
 
-@pytest.mark.slow
 def test_tighter_priors_where_leaving_out_an_item_changes_the_posterior() -> None:
     rng = np.random.default_rng(0)
     rows = [(i, j, int(rng.random() < 0.7)) for i in range(12) for j in rng.permutation(12)[:3]]

@@ -23,6 +23,7 @@ def test_mass_of_a_skewed_density_is_its_integral(size: int) -> None:
     assert found.error < 0.05 * np.sqrt(size)
 
 
+@pytest.mark.slow
 def test_error_is_that_of_repeated_estimates() -> None:
     rng = np.random.default_rng(4)
     student = stats.multivariate_t(np.zeros(5), np.eye(5), df=7)

@@ -114,6 +114,7 @@ def simulated() -> rb.Ratings:
     return rb.RaterTAP().simulate(complete(300, 5), rng, parameters=parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # of one item, by few draws
 def test_leave_one_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
     fit = fits["MACE"]
@@ -129,6 +130,7 @@ def test_leave_one_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
     assert ours.good_k == pytest.approx(theirs.good_k)
 
 
+@pytest.mark.slow
 def test_items_with_the_same_ratings_count_once_each(simulated: rb.Ratings) -> None:
     loo = fitted(rb.TAP(), simulated).loo()
 
@@ -215,6 +217,7 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
             assert density == pytest.approx(expected.logpdf(rating[own]), abs=1e-9)
 
 
+@pytest.mark.slow
 @with_gaussian_models
 def test_elpd_of_numbers_is_the_exact_conditional_density(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
@@ -234,6 +237,7 @@ def test_elpd_of_numbers_is_the_exact_conditional_density(
         assert found == pytest.approx(of_all - of_rest.logpdf(rating[rest]), abs=0.1)
 
 
+@pytest.mark.slow
 def test_fewer_draws_give_similar_estimates(fits: dict[str, rb.Fit]) -> None:
     all_draws, some = fits["t-a-p"].loo(), fits["t-a-p"].loo(draws=200)
 
@@ -292,6 +296,7 @@ def test_high_pareto_k_brings_one_warning_with_the_numbers() -> None:
         fits["light"].loo()
 
 
+@pytest.mark.slow
 def test_model_that_generated_the_ratings_ranks_first(simulated: rb.Ratings) -> None:
     table = rb.compare(
         {"shared": fitted(rb.TAP(), simulated), "by rater": fitted(rb.RaterTAP(), simulated)}
@@ -304,6 +309,7 @@ def test_model_that_generated_the_ratings_ranks_first(simulated: rb.Ratings) -> 
     assert best["weight"] > 0.9
 
 
+@pytest.mark.slow
 def test_standard_error_of_a_difference_pairs_items(fits: dict[str, rb.Fit]) -> None:
     table = rb.compare(fits, draws=300)
 
@@ -314,6 +320,7 @@ def test_standard_error_of_a_difference_pairs_items(fits: dict[str, rb.Fit]) -> 
     assert table["se_difference"]["MACE"] == pytest.approx(np.sqrt(45) * paired.std())
 
 
+@pytest.mark.slow
 def test_notebooks_show_above_the_table_which_model_predicts_best(
     fits: dict[str, rb.Fit],
 ) -> None:
@@ -329,12 +336,14 @@ def test_notebooks_show_above_the_table_which_model_predicts_best(
     assert table._repr_html_().startswith(f"<p>{finding}</p><table")
 
 
+@pytest.mark.slow
 def test_order_of_fits_does_not_matter(fits: dict[str, rb.Fit]) -> None:
     one, other = rb.compare(fits), rb.compare(dict(reversed(fits.items())))
 
     pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # arviz uses deprecated features of pandas
 def test_stacking_weights_agree_with_arviz(fits: dict[str, rb.Fit]) -> None:
     ours = rb.compare(fits)
@@ -378,6 +387,7 @@ def test_compare_refuses_single_fits_and_other_objects(fits: dict[str, rb.Fit]) 
         rb.compare({**one, "model": rb.TAP()})  # type: ignore[dict-item]
 
 
+@pytest.mark.slow
 def test_models_that_condition_on_votes_are_refused(
     fits: dict[str, rb.Fit], simulated: rb.Ratings
 ) -> None:
@@ -389,6 +399,7 @@ def test_models_that_condition_on_votes_are_refused(
         rb.compare({**fits, "groupthink": conditional})
 
 
+@pytest.mark.slow
 def test_densities_and_probabilities_are_refused() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     models = {"scores": rb.GaussianICC(), "votes": rb.TAP()}

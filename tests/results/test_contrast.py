@@ -93,6 +93,7 @@ def test_unknown_quantity_pool_or_pair_is_refused_with_the_choices(
         Contrast.of(quantities, name, one, other, prob=0.9)
 
 
+@pytest.mark.slow
 def test_contrast_of_a_model_without_pools_is_refused(of_judges: rb.Fit) -> None:
     with pytest.raises(ValueError, match=r"not 'icc'\. Available: none"):
         of_judges.contrast("icc", "a", "b")

@@ -27,6 +27,7 @@ def taught() -> tuple[rb.Fit, pd.DataFrame]:
     return rb.TAP().fit(ratings, chains=2, seed=1, progress=False), frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["pool", "rater"])
 def test_with_known_categories_it_is_the_proportion_of_hits(by: Any) -> None:
     fit, frame = taught()
@@ -41,6 +42,7 @@ def test_with_known_categories_it_is_the_proportion_of_hits(by: Any) -> None:
     assert grouped.isel(chain=0, draw=0).values == pytest.approx(expected.to_numpy())
 
 
+@pytest.mark.slow
 def test_without_known_categories_its_mean_is_the_mean_probability_of_the_ratings() -> None:
     _, frame = taught()
     ratings = rb.Ratings.from_frame(frame, scale="nominal")

@@ -34,6 +34,7 @@ def together() -> rb.Fit:
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
+@pytest.mark.slow
 def test_raters_who_share_a_criterion_are_a_group(together: rb.Fit) -> None:
     table = together.dependence()
 
@@ -42,6 +43,7 @@ def test_raters_who_share_a_criterion_are_a_group(together: rb.Fit) -> None:
     assert effective == pytest.approx(2 / (1 + correlation))
 
 
+@pytest.mark.slow
 def test_the_group_is_named_beside_all_results(together: rb.Fit) -> None:
     said = "w00 and w01 make the same errors"
 
@@ -62,6 +64,7 @@ def test_honest_labels_differ_where_the_caution_says_so(together: rb.Fit) -> Non
     assert (honest["category"].to_numpy() != equal).sum() == changed
 
 
+@pytest.mark.slow
 def test_known_answers_are_certain_and_no_further_items() -> None:
     fit = fitted("independent", known=60)
 
@@ -98,6 +101,7 @@ def test_the_picture_says_whose_votes_count_as_fewer(together: rb.Fit) -> None:
     assert marked[:, 0].tolist() == [together.crowd.found.items[0]]
 
 
+@pytest.mark.slow
 def test_independent_raters_are_no_group() -> None:
     fit = fitted("independent")
 
@@ -105,6 +109,7 @@ def test_independent_raters_are_no_group() -> None:
     assert "same errors" not in fit.summary().attrs["caution"]
 
 
+@pytest.mark.slow
 def test_a_model_without_true_categories_has_no_dependence() -> None:
     ratings = rb.Ratings.from_wide(np.array([[1, 2, 2], [4, 4, 5], [2, 3, 2], [1, 1, 2]]))
     fit = rb.GaussianICC().fit(ratings, seed=1, draws=100, progress=False)

@@ -15,6 +15,8 @@ from reliabayes.results.chain_statistics import measures
 from reliabayes.results.errors_of_modes import with_errors_of_modes
 from reliabayes.results.modes import Mode
 
+pytestmark = pytest.mark.slow
+
 
 def two_camps(seed: int, n_items: int, accuracy: float) -> Array:
     """Categories (items, 4) by two raters who follow a criterion, and two who follow another."""
@@ -69,7 +71,6 @@ def scores(seed: int, n_items: int, accuracy: float, of_fit: int) -> Array:
 
 # At the first, chains leave the lighter mode, which has 0.14, and hardly ever the heavier one; at
 # the second, the lighter one has 0.005.
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "n_items", "accuracy", "of_fit"),
     [pytest.param(3, 30, 0.9, 6, marks=pytest.mark.proof), (51, 40, 0.98, 2)],

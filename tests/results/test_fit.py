@@ -96,6 +96,7 @@ def with_settings(fit: rb.Fit, **changed: Any) -> rb.Fit:
     return dataclasses.replace(fit, settings=dataclasses.replace(fit.settings, **changed))
 
 
+@pytest.mark.slow
 def test_fit_states_wherever_it_states_results_that_ratings_can_be_read_in_two_ways(
     of_categories: rb.Fit,
 ) -> None:
@@ -109,6 +110,7 @@ def test_fit_states_wherever_it_states_results_that_ratings_can_be_read_in_two_w
     assert all(table.attrs["caution"].startswith(text) for table in tables)
 
 
+@pytest.mark.slow
 def test_modes_that_are_not_weighed_are_a_problem_of_the_draws(of_categories: rb.Fit) -> None:
     modes = tuple(Mode(0.5, error, -10.0, 5) for error in (0.1, 0.6))
     fit = with_settings(of_categories, modes=modes)
@@ -195,6 +197,7 @@ def test_effects_come_with_the_users_ids(fit: rb.Fit) -> None:
     assert items.columns.tolist() == ["ratings", "mean", "sd", "median", "lower_90", "upper_90"]
 
 
+@pytest.mark.slow
 def test_too_few_draws_bring_one_warning_with_the_numbers() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
 
@@ -238,6 +241,7 @@ def test_arviz_takes_the_fit(fit: rb.Fit) -> None:
     assert "icc" in az.summary(data, var_names=["icc"]).index
 
 
+@pytest.mark.slow
 def test_arviz_takes_the_log_likelihood_of_items(of_categories: rb.Fit) -> None:
     data = of_categories.to_arviz(log_likelihood=True)
 
@@ -266,6 +270,7 @@ def test_arviz_takes_replicates_beside_the_ratings(
     assert not hasattr(fit.to_arviz(), "posterior_predictive")
 
 
+@pytest.mark.slow
 def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
     fit.save(tmp_path / "fit.nc")
 
@@ -276,6 +281,7 @@ def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "raters"),
     [(["á", "b", "c"], [1, 2, 3]), ([0.5, 1.5, 2.5], [True, False, True])],
@@ -295,6 +301,7 @@ def test_ids_survive_on_disk(tmp_path: Path, items: list[Any], raters: list[Any]
     assert loaded.ratings == ratings
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(fit: rb.Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.nc"
     path.write_text("old")
@@ -423,6 +430,7 @@ def test_advice_is_not_what_was_done_already() -> None:
     assert "warm_start=False" not in cold.remedy
 
 
+@pytest.mark.slow
 def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() -> None:
     rng = np.random.default_rng(1)
     largest = measures(rng.normal(size=(2100, 4, 100)))["r_hat"].reshape(300, 7).max(axis=1)
@@ -466,6 +474,7 @@ def test_items_need_a_draw(fit: rb.Fit) -> None:
         fit.items(draws=0)
 
 
+@pytest.mark.slow
 def test_true_categories_have_probabilities_by_the_users_ids(of_categories: rb.Fit) -> None:
     table = of_categories.category_probabilities()
 
@@ -475,6 +484,7 @@ def test_true_categories_have_probabilities_by_the_users_ids(of_categories: rb.F
     assert table.idxmax(axis=1).tolist() == of_categories.items()["category"].tolist()
 
 
+@pytest.mark.slow
 def test_probabilities_of_categories_average_all_draws(of_categories: rb.Fit) -> None:
     tables = [of_categories.items(), of_categories.category_probabilities()]
 
@@ -496,6 +506,7 @@ def test_tables_say_how_many_draws_were_used_of_too_many(
     assert table.attrs["draws"] == 400
 
 
+@pytest.mark.slow
 def test_fewer_draws_are_as_many_as_asked_for_and_spread_evenly(of_categories: rb.Fit) -> None:
     draws = of_categories.log_likelihood(draws=6)["draw"].values
 
@@ -515,6 +526,7 @@ def test_draws_cannot_be_changed(fit: rb.Fit) -> None:
         fit.posterior["sd_item"].values[:] = 0
 
 
+@pytest.mark.slow
 def test_fresh_seed_is_kept(fit: rb.Fit) -> None:
     fresh = fit.model.fit(fit.ratings, draws=20)
 

@@ -41,6 +41,7 @@ def fit(ratings: rb.Ratings) -> rb.Fit:
     return rb.GStudy(design="item x rater x day").fit(ratings, **QUICK)
 
 
+@pytest.mark.slow
 def test_reliability_by_numbers_of_levels_follows_the_published_formula(fit: rb.Fit) -> None:
     found = fit.d_study({"rater": [1, 2, 5], "day": [1, 3]})
 
@@ -97,6 +98,7 @@ def test_what_no_number_of_levels_reaches_is_refused(fit: rb.Fit) -> None:
         fit.cheapest({"rater": 0.0}, g=0.8)
 
 
+@pytest.mark.slow
 def test_levels_of_any_facet_have_effects_near_their_means(
     fit: rb.Fit, ratings: rb.Ratings
 ) -> None:
@@ -111,6 +113,7 @@ def test_levels_of_any_facet_have_effects_near_their_means(
         fit.levels("week")
 
 
+@pytest.mark.slow
 def test_other_models_have_no_facets(ratings: rb.Ratings) -> None:
     table = ratings.to_frame().query("day == 0")
     other = rb.GaussianICC().fit(rb.Ratings.from_frame(table[["item", "rater", "rating"]]), **QUICK)

@@ -82,6 +82,7 @@ def test_gstudy_and_ratings_without_facets_need_no_caution() -> None:
     assert ignored_facets(rb.TAP(), counts) == ""
 
 
+@pytest.mark.slow
 def test_fits_state_it_wherever_they_state_cautions(capsys: pytest.CaptureFixture[str]) -> None:
     fit = rb.GaussianICC().fit(rated(), seed=1, draws=200, progress=False)
     text = ignored_facets(fit.model, fit.ratings)
@@ -104,6 +105,7 @@ def test_point_estimates_state_it() -> None:
     assert "DawidSkene counts them as independent" in estimate.summary().attrs["caution"]
 
 
+@pytest.mark.slow
 def test_fits_without_facets_state_nothing() -> None:
     fit = rb.GaussianICC().fit(
         rated(facets=(), replicates="keep"), seed=1, draws=200, progress=False

@@ -21,7 +21,10 @@ from tests.partitions.in_memory import elsewhere, in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}
 MANY = SAMPLING | {"warmup": 100, "draws": 200}
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,7 @@ def test_equal_raters_need_as_many_ratings_as_the_binomial_distribution_says(
     assert found.median() == expected
 
 
+@pytest.mark.slow
 def test_stopping_when_sure_takes_as_many_ratings_as_a_random_walk() -> None:
     # Log odds step by log 4, up with probability 0.8, and leave 0.05..0.95 at 3 steps: Wald (1944).
     up = 4**3 / (4**3 + 1)
@@ -64,6 +65,7 @@ def test_stopping_when_sure_takes_as_many_ratings_as_a_random_walk() -> None:
     assert float(found.std()) < 2 * sd_of_mean
 
 
+@pytest.mark.slow
 def test_raters_who_tell_nothing_are_never_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rating_probabilities, "SIMULATED_ITEMS", 50)
     fit = with_confusion(crossed(4, 3), np.full((2, 2), 0.5))
@@ -111,6 +113,7 @@ def vendors() -> tuple[rb.Fit, pd.DataFrame]:
     return rb.DawidSkene().fit(ratings, seed=1, progress=False), frame.assign(truth=truth)
 
 
+@pytest.mark.slow
 def test_accuracies_of_pools_are_found_and_compared() -> None:
     fit, _ = vendors()
 
@@ -189,6 +192,7 @@ def test_without_gold_there_is_nothing_to_compare_with() -> None:
         fit.pools()
 
 
+@pytest.mark.slow
 def test_raters_who_give_one_category_are_found_where_it_is_common() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"item": np.repeat(np.arange(600), 6)})

@@ -26,6 +26,7 @@ def with_own_errors() -> rb.Fit:
     return fitted(shared=False)
 
 
+@pytest.mark.slow
 def test_labels_that_rest_on_judges_who_err_together_are_not_called_trusted(
     with_shared_errors: rb.Fit,
 ) -> None:

@@ -93,6 +93,7 @@ def simulated() -> rb.Ratings:
     return rb.DawidSkene().simulate(design, rng, categories=["no", "yes"], parameters=parameters)
 
 
+@pytest.mark.slow
 def test_dawid_skene_misses_the_votes_on_dental_x_rays(
     dataset: Callable[[str], pd.DataFrame],
 ) -> None:
@@ -121,6 +122,7 @@ def test_model_with_item_difficulty_fits_the_votes_on_dental_x_rays(
     assert fit.check().p_values["votes"] > PASSES
 
 
+@pytest.mark.slow
 def test_model_that_generated_the_ratings_passes(simulated: rb.Ratings) -> None:
     checks = fitted(rb.DawidSkene(), simulated).check()
 
@@ -128,12 +130,14 @@ def test_model_that_generated_the_ratings_passes(simulated: rb.Ratings) -> None:
     assert (checks.p_values > PASSES).all()
 
 
+@pytest.mark.slow
 def test_model_of_exchangeable_raters_fails_when_raters_differ(simulated: rb.Ratings) -> None:
     checks = fitted(rb.TAP(), simulated).check()
 
     assert (checks.p_values[["raters", "pairs"]] < FAILS).all()
 
 
+@pytest.mark.slow
 def test_replicates_of_one_rater_are_counted() -> None:
     frame = datasets.load("dawid_skene_1979")
     ratings = rb.Ratings.from_frame(frame, replicates="keep")
@@ -296,6 +300,7 @@ def test_checks_show_their_p_values() -> None:
     )
 
 
+@pytest.mark.slow
 def test_normal_ratings_pass() -> None:
     checks = fitted(rb.GaussianICC(), rated("none")).check()
 
@@ -303,6 +308,7 @@ def test_normal_ratings_pass() -> None:
     assert (checks.p_values > PASSES).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("departure", "check"),
     [
@@ -320,6 +326,7 @@ def test_departure_from_normality_fails_its_check(departure: str, check: str) ->
     assert checks.p_values[check] < FAILS
 
 
+@pytest.mark.slow
 def test_copying_and_careless_raters_are_identified() -> None:
     copied = fitted(rb.GaussianICC(), rated("raters who copy")).check().pairs
     careless = fitted(rb.GaussianICC(), rated("careless raters")).check().raters

@@ -98,6 +98,7 @@ def test_a_new_rater_of_a_hierarchy_has_log_odds_from_their_distribution() -> No
     assert set(table.index) == shown - {"information_lost", "most_used", "share_most_used"}
 
 
+@pytest.mark.slow
 def test_a_new_rater_on_a_latent_scale_has_an_accuracy_at_its_covariates() -> None:
     ratings = rated("nyyy", "nnny", categories="ny")
     years = Covariates(("years",), ("x", "y"), ((1.0,), (5.0,)))

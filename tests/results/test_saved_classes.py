@@ -93,6 +93,7 @@ HOSTILE: list[tuple[dict[str, Any] | None, str | None]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "centring"), HOSTILE)
 def test_a_hostile_fit_imports_and_builds_nothing(
     model: dict[str, Any] | None, centring: str | None, written: Any, evil: None
@@ -107,6 +108,7 @@ def test_a_hostile_fit_imports_and_builds_nothing(
     assert Noted.built == []
 
 
+@pytest.mark.slow
 def test_the_refusal_says_how_to_load_a_class_of_your_own(written: Any, evil: None) -> None:
     path = written(of_class("evil:Model"), None)
 

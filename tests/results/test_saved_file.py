@@ -49,6 +49,7 @@ def changed(saved: Path, folder: Path, change: Callable[[bytearray], None]) -> P
     return path
 
 
+@pytest.mark.slow
 def test_a_file_of_an_older_version_is_loaded(fit: rb.Fit) -> None:
     table = datasets.load("dawid_skene_1979")
 
@@ -65,6 +66,7 @@ def test_a_record_of_another_form_is_refused_with_what_it_lacks() -> None:
         storage.unpack_arrays(packed, saved_classes())
 
 
+@pytest.mark.slow
 def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:
     again = rb.Fit.load(saved)
 
@@ -99,6 +101,7 @@ def test_facets_are_loaded_as_they_were_saved(with_facets: tuple[Path, rb.Rating
         assert list(found.ratings.facets) == ["form / sheet", "day"]
 
 
+@pytest.mark.slow
 def test_levels_that_a_file_does_not_name_are_refused(
     with_facets: tuple[Path, rb.Ratings],
 ) -> None:
@@ -109,6 +112,7 @@ def test_levels_that_a_file_does_not_name_are_refused(
         storage.unpack_fit(content.groups, content.attrs, saved_classes())
 
 
+@pytest.mark.slow
 def test_ratings_without_facets_are_stored_as_ever(fit: rb.Fit, old: Path) -> None:
     packed = storage.pack(in_memory(fit.ratings, "pack"))
 
@@ -223,6 +227,7 @@ def test_only_files_are_read(tmp_path: Path) -> None:
         rb.Fit.load(tmp_path / "pipe")
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_hold_the_fit_is_not_written(
     fit: rb.Fit, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ import reliabayes as rb
 from reliabayes.results.sensitivity import smoothed
 from tests.monte_carlo import standard_errors
 
+pytestmark = pytest.mark.slow
+
 
 def three_raters(items: int = 30, raters: int = 3) -> rb.Ratings:
     rng = np.random.default_rng(1)
@@ -52,7 +54,6 @@ def test_weights_of_a_tail_without_end_are_cut_off() -> None:
     assert weights.sum() == pytest.approx(1)
 
 
-@pytest.mark.slow
 def test_medians_under_half_and_twice_the_scale_are_those_of_other_fits() -> None:
     ratings = three_raters()
     prior: Any = rb.GaussianICC().priors(ratings)["sd_rater"]
@@ -89,7 +90,6 @@ def five_raters(raters: int = 5) -> rb.Ratings:
     return rb.Ratings.from_wide(np.where(is_right, truth, 1 - truth), scale="nominal")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [rb.DawidSkene, pytest.param(rb.RaterTAP, marks=pytest.mark.proof)]
 )
@@ -136,7 +136,6 @@ def occasions(levels: int = 2, raters: int = 12) -> rb.Ratings:
     return rb.Ratings.from_frame(table, facets=["day"])
 
 
-@pytest.mark.slow
 def test_medians_of_a_g_study_under_another_scale_are_those_of_another_fit() -> None:
     ratings = occasions(raters=3)
     model = rb.GStudy(design="item x rater x day")
@@ -151,7 +150,6 @@ def test_medians_of_a_g_study_under_another_scale_are_those_of_another_fit() -> 
         assert row[column] == pytest.approx(fit.summary().loc["phi", "median"], abs=6 * error)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of few draws
 def test_summary_of_a_g_study_says_what_depends_on_the_prior_of_a_facet_of_few_levels() -> None:
     model = rb.GStudy(design="item x rater x day")

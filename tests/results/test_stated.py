@@ -15,7 +15,7 @@ from reliabayes.crowds.statement import Statement
 from reliabayes.results.stated import correct_ratings
 from tests.crowds.simulated import crowd
 
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")]
 
 
 def ratings_of(known: int = 0) -> tuple[rb.Ratings, pd.Series]:
@@ -34,7 +34,6 @@ def fit() -> rb.Fit:
     return model.fit(ratings_of()[0], seed=1, chains=2, draws=300, progress=False)
 
 
-@pytest.mark.slow
 def test_a_model_says_what_is_stated_unless_one_asks(fit: rb.Fit) -> None:
     plain = replace(fit, model=rb.DawidSkene())
 

@@ -19,6 +19,8 @@ from tests.inference.test_gibbs import crowd
 from tests.models.gibbs_runs import noted_runs
 from tests.models.test_alarms import study
 
+pytestmark = pytest.mark.slow
+
 QUICK: dict[str, Any] = {"chains": 2, "draws": 500, "seed": 3, "progress": False}
 
 
@@ -108,7 +110,6 @@ def test_nuts_goes_on_with_what_it_has_adapted(monkeypatch: pytest.MonkeyPatch) 
         ((300, 12), [1, 1]),  # long trees after none
     ],
 )
-@pytest.mark.slow
 def test_nuts_is_more_careful_where_it_cannot_go_on(
     shape: tuple[int, int], thinning: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +160,6 @@ def test_draws_have_the_effective_size_that_is_asked_for(
     assert min(checks.ess_bulk, checks.ess_tail) >= 3000
 
 
-@pytest.mark.slow
 def test_means_have_the_error_that_is_asked_for() -> None:
     ratings = study(rb.GaussianICC(), (30, 5), seed=1)
     usual = rb.GaussianICC().fit(ratings, seed=1, progress=False).summary()["mcse"]["icc"]
@@ -169,7 +169,6 @@ def test_means_have_the_error_that_is_asked_for() -> None:
     assert fit.summary()["mcse"]["icc"] <= usual / 2
 
 
-@pytest.mark.slow
 def test_a_precision_that_is_not_reached_is_said() -> None:
     ratings = study(rb.GaussianICC(), (30, 5), seed=1)
 
@@ -197,7 +196,6 @@ def test_what_is_no_precision_is_refused(given: dict[str, Any], message: str) ->
         rb.GaussianICC().fit(ratings, **given)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wine", pytest.param("vision", marks=pytest.mark.proof)])
 def test_ridges_of_real_ratings_are_drawn_well(
     name: str, dataset: Callable[[str], pd.DataFrame]

@@ -68,6 +68,7 @@ def test_few_raters_with_many_ratings_have_units_by_a_short_run() -> None:
     assert start.covariance.shape == (start.size,)
 
 
+@pytest.mark.slow
 def test_posterior_that_reaches_where_exponentials_overflow_is_not_nearly_normal() -> None:
     # By the curvature at the mode, a standard deviation of log sd_rater is 363.
     rng, model = np.random.default_rng([2, 4, 30, 10, 9, 3, 0]), rb.OrdinalICC()
@@ -102,6 +103,7 @@ def test_short_trajectories_are_no_fault_and_reach_the_same_posterior(
     assert np.abs(z).max() < 4
 
 
+@pytest.mark.slow
 def test_mean_is_known_where_the_posterior_is_skewed() -> None:
     rated = ratings(200, 7, 5)
     problem = MODEL.problem(rated)
@@ -151,6 +153,7 @@ def test_draws_without_trees_are_saved_with_their_diagnostics(tmp_path: Path) ->
     assert set(fit.sample_stats) >= {"diverging", "energy", "n_steps", "acceptance_rate"}
 
 
+@pytest.mark.slow
 def test_files_of_stan_are_those_of_nuts(tmp_path: Path) -> None:
     rated = ratings(200, 7, 5)
 

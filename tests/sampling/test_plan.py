@@ -16,6 +16,8 @@ from tests.inference.test_gibbs import crowd
 from tests.models.test_alarms import study
 from tests.partitions.in_memory import in_parts
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = crowd(20, 3, 3, 3), crowd(200, 12, 6, 3)
 
 

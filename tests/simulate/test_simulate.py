@@ -137,6 +137,7 @@ def test_impossible_matrices_are_refused(wrong: dict[str, Any], message: str) ->
         simulate.rating_matrix(**given | wrong)
 
 
+@pytest.mark.slow
 def test_regression_of_icc_with_k_columns_is_the_published_one(
     published_study: pd.DataFrame,
 ) -> None:
@@ -160,6 +161,7 @@ def test_regression_of_icc_with_k_ratings_is_a_straight_line(published_study: pd
     assert curve.coefficients["agreement^2"] == pytest.approx(0, abs=4 * 0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("levels", "raters", "per_item", "single", "averaged"),
     [(5, 2, 2, 0.71, 0.63), (2, 16, 13, 0.99, 0.88)],
@@ -205,6 +207,7 @@ def test_the_number_of_raters_lowers_the_icc_only_with_k_columns(raters: int) ->
     assert means["ICC(1,1), k = columns"] == pytest.approx(expected, abs=error)
 
 
+@pytest.mark.slow
 def test_study_has_each_coefficient_of_each_matrix() -> None:
     study = simulate.reliability_study(agreement=[0.5], matrices=60, items=[30], seed=3)
     stream = np.random.SeedSequence(3).spawn(2)[0]
@@ -217,6 +220,7 @@ def test_study_has_each_coefficient_of_each_matrix() -> None:
         assert study[name].iloc[0] == pytest.approx(float(coefficient(first)), abs=1e-7), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("raters", "per_item"), [(6, 2), (4, 4), (3, 3)])
 def test_coefficients_of_tiny_matrices_are_nan_or_at_most_one(raters: int, per_item: int) -> None:
     study = simulate.reliability_study(
@@ -236,6 +240,7 @@ def test_coefficients_of_tiny_matrices_are_nan_or_at_most_one(raters: int, per_i
     assert found.isna().any(axis=None)
 
 
+@pytest.mark.slow
 def test_studies_do_not_depend_on_the_number_of_workers() -> None:
     study = partial(simulate.reliability_study, agreement=[0.4, 0.8], coefficients=ICCS, seed=5)
 

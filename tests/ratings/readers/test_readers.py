@@ -118,6 +118,7 @@ def test_json_that_is_not_whole_is_refused(between: str, tmp_path: Path) -> None
         readers.label_studio(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["r.eval", "r.zip", "r.csv.zip", "r.json.zip"])
 def test_a_zip_bomb_is_refused(name: str, tmp_path: Path) -> None:
     member = "header.json" if name == "r.eval" else "ann.jsonl"
@@ -127,6 +128,7 @@ def test_a_zip_bomb_is_refused(name: str, tmp_path: Path) -> None:
         read_ratings(path)
 
 
+@pytest.mark.slow
 def test_a_bomb_of_gzip_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.json.gz"
     path.write_bytes(gzip.compress(bytes(110_000_000), 1))
