@@ -29,7 +29,8 @@ hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = sorted(ROOT.glob("stan/reference/*.stan"))
-PROGRAMS = [*sorted(ROOT.glob("tests/stan/*.stan")), *REFERENCE]  # that only tests run
+OWN = sorted(ROOT.glob("tests/stan/*.stan"))
+PROGRAMS = [*OWN, *REFERENCE]  # that only tests run
 MODELS = "tests/models/test_models.py"
 SHARING = {"tests/html_report/test_report.py": MODELS}  # files that share fits, which are cached
 
@@ -95,13 +96,17 @@ def compiled(
 
 
 def build_programs(out: Path) -> None:
-    """Compile `PROGRAMS`, without optimisation: that would take longer than they run."""
+    """Compile `PROGRAMS`, without optimisation: that would take longer than they run.
+
+    Sanitizers check what programs share, for which those of the tests are enough.
+    """
     sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
     flags = hatch_build.SANITIZED if sanitize else hatch_build.OPTIMISED
     own = hatch_build.SANITIZED if sanitize else hatch_build.UNOPTIMISED
     with (hatch_build.cache() / "tests.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one of several processes compiles, and the others link
-        hatch_build.build(PROGRAMS, out, options=(), flags=flags, program_flags=own)
+        chosen = OWN if sanitize else PROGRAMS
+        hatch_build.build(chosen, out, options=(), flags=flags, program_flags=own)
 
 
 @pytest.fixture
