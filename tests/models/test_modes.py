@@ -117,7 +117,7 @@ def worse_than_chance(seed: int) -> rb.Ratings:
         (EVERY[0], 250),
         pytest.param(EVERY[2], 250, marks=pytest.mark.proof),
         pytest.param(EVERY[1], 1000, marks=pytest.mark.calibration),
-        # 4% of its posterior are raters who are alike, a place that chains of 250 draws may miss.
+        # A hundredth of its posterior are two more modes, which chains of 250 draws may miss.
         pytest.param(EVERY[3], 1000, marks=pytest.mark.calibration),
     ],
     ids=lambda value: value.name() if isinstance(value, CategoryModel) else "",
@@ -129,9 +129,10 @@ def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(
 
     fit = model.fit(ratings, seed=1, draws=draws)
 
-    assert len(fit.modes) == 2
-    error = fit.modes["error"].max()
-    assert fit.modes["mass"].to_numpy() == pytest.approx(0.5, abs=4 * error + 0.01)
+    heavy = fit.modes[fit.modes["mass"] > 0.05]
+    assert len(heavy) == 2
+    error = heavy["error"].max()
+    assert heavy["mass"].to_numpy() == pytest.approx(0.5, abs=4 * error + 0.01)
     assert error < 0.35
     assert fit.diagnostics().r_hat < 1.03
     one, other = ratings_of_camps(ratings)
