@@ -59,3 +59,14 @@ def test_options_of_rows_take_numbers() -> None:
     assert "must be numbers separated by commas" in " ".join(
         run("describe", path, "--drop-rows", "ten").output.split()
     )
+
+
+def test_values_to_read_as_no_rating_are_named_where_they_occur(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("item,rater,rating\na,x,1\na,y,2\nb,x,2\nb,y,-\nc,x,1\nc,y,-\n")
+
+    result = run("describe", str(path), "--na", "N/A", "--na", "-", "--scale", "ordered")
+
+    assert result.exit_code == 0, result.output
+    assert "Reads '-' as no rating in 2 cells." in result.stderr
+    assert "N/A" not in result.stderr

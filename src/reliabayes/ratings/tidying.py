@@ -153,9 +153,11 @@ def _asked(table: RawTable, options: ReadOptions) -> Iterator[Repair]:
     if options.drop_rows:
         yield _dropped_rows(table, sorted(set(options.drop_rows)))
     if options.na:
-        spellings = [*map(str, options.na)]
-        action = f"reads {listed(options.na)} as no rating"
-        yield Repair("missing", action, lambda raw: _emptied(raw, spellings, options))
+        texts = table.texts(_columns_of_ratings(table, options))
+        if spellings := [text for text in map(str, options.na) if text in texts]:
+            number = counted(sum(texts[text] for text in spellings), "cell")
+            action = f"reads {listed(spellings)} as no rating in {number}"
+            yield Repair("missing", action, lambda raw: _emptied(raw, spellings, options))
     if options.duplicates == "drop_exact" and options.shape == "wide":
         yield from exact_duplicates(table, table.names[:1])
 
@@ -178,7 +180,10 @@ def _dropped_rows(table: RawTable, numbers: Sequence[int]) -> Repair:
 
 def _emptied(table: RawTable, spellings: Sequence[str], options: ReadOptions) -> RawTable:
     """The table without these values in columns of ratings."""
+    return table.respelled(_columns_of_ratings(table, options), dict.fromkeys(spellings))
+
+
+def _columns_of_ratings(table: RawTable, options: ReadOptions) -> list[str]:
     is_long = options.rating in table.names and options.shape != "wide"
     ids = {name for role, name in options.named.items() if role not in ("rating", "gold")}
-    names = [options.rating] if is_long else [name for name in table.names if name not in ids]
-    return table.respelled(names, dict.fromkeys(spellings))
+    return [options.rating] if is_long else [name for name in table.names if name not in ids]

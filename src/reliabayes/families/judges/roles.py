@@ -150,7 +150,7 @@ def _people(ratings: Ratings, human: Collection[Any] | None, is_model: Mask) -> 
         return ~is_model, "People are all raters whose names are not those of models."
     rule = "it must be clear which raters are people"
     found_text = "no pool named human, and no rater with the name of a model"
-    remedy = "Pass human=... with the names of their pools or their ids, or human=[] without any."
+    remedy = "Let their pool be human, or name their pools or ids in the argument human."
     raise RatingsError([Fault("human", rule, found_text, remedy)])
 
 
