@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.settings import Settings
 
 DESIGNS = ((10, 3), (30, 5), (200, 3))  # items, and raters or raters of each of two pools
-STUDIES = 100
+STUDIES = 30  # of each design
 BINARY = ("logit-icc", "logit-xcc", "tap", "rater-tap")
 
 quiet = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
@@ -58,14 +59,15 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
 
 @quiet
 @pytest.mark.calibration
-@pytest.mark.parametrize("size", DESIGNS, ids=str)
 @pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda x: x.name())
-def test_well_specified_studies_raise_no_alarm(model: RatingModel, size: tuple[int, int]) -> None:
-    fits = (model.fit(study(model, size, seed), seed=1) for seed in range(STUDIES))
+def test_well_specified_studies_raise_no_alarm(model: RatingModel) -> None:
+    alarms = {}
+    for size, seed in product(DESIGNS, range(STUDIES)):
+        if found := model.fit(study(model, size, seed), seed=1).diagnostics().problems:
+            alarms[size, seed] = found
 
-    alarms = [fit.diagnostics().problems for fit in fits]
-
-    assert sum(map(bool, alarms)) <= 0.02 * STUDIES, [each for each in alarms if each]
+    # A model with alarms in 6% of studies has three or more here with probability 0.9.
+    assert len(alarms) <= 2, alarms
 
 
 @quiet
