@@ -2,17 +2,21 @@
 
 Time on a clock depends on what else the machine does; seconds of a processor do less. They are user
 and system time of this process, of the processes of xdist, and of all that these have started. A
-processor on which a sum takes longer may take as many times more.
+processor may be slower, or be so in some hours: where reading this file takes longer, between
+tests of the whole run, they may take as many times more.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
+import statistics
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -20,7 +24,8 @@ import pytest
 
 LONG = 1.0  # seconds from which a test is named; the mark is due from a tenth of it, but times vary
 NAMED = 10  # tests at most
-OF_A_SUM = 0.02  # seconds that the sum of `slowness` took where the budget was set
+OF_A_READING = 0.012  # seconds that `reading` took where the budget was set
+BETWEEN = 100  # tests, after which it is done again
 # Options that choose among tests, beside paths and marks.
 CHOOSING = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "collectonly")
 
@@ -43,6 +48,7 @@ class Budget:
         self.most = most if is_held else None
         self.left_out = self.of_workers = 0.0
         self.long: dict[str, float] = {}
+        self.tests, self.readings = 0, list[float]()
 
     @contextmanager
     def without(self) -> Iterator[None]:
@@ -53,6 +59,9 @@ class Budget:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        if self.tests % BETWEEN == 0:
+            self.readings.append(reading())
+        self.tests += 1
         before = ended() - self.left_out
         result = yield
         seconds = ended() - self.left_out - before
@@ -63,21 +72,22 @@ class Budget:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        seconds, long = getattr(node, "workeroutput", {}).get("processor", (0.0, {}))
+        seconds, long, readings = getattr(node, "workeroutput", {}).get("processor", (0.0, {}, []))
         self.of_workers += seconds
         self.long |= long
+        self.readings += readings
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         output = getattr(session.config, "workeroutput", None)
         if output is not None:  # in a process of xdist
-            output["processor"] = (ended() + running() - self.left_out, self.long)
+            output["processor"] = (ended() + running() - self.left_out, self.long, self.readings)
             return
         # Processes of xdist have told of theirs; otherwise all tests ran in this one.
         own = sum(os.times()[:2]) if self.of_workers else ended() + running()
         self.seconds = own - self.left_out + self.of_workers
         if self.most is not None:
-            self.most *= slowness()
+            self.most *= slowness(self.readings)
         if is_exceeded(self.seconds, self.most) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -120,11 +130,17 @@ def report(seconds: float, most: float | None, long: dict[str, float]) -> Iterat
         )
 
 
-def slowness() -> float:
-    """How many times longer a sum takes than on the machine of the budget; at least 1."""
-    before = time.process_time()
-    sum(range(2_000_000))
-    return max(1.0, (time.process_time() - before) / OF_A_SUM)
+def reading() -> float:
+    """Seconds that Python takes to read this file, which needs memory as tests do."""
+    text, before = Path(__file__).read_text(), time.process_time()
+    for _ in range(5):
+        compile(ast.parse(text), __file__, "exec")
+    return time.process_time() - before
+
+
+def slowness(readings: list[float]) -> float:
+    """How many times longer they took than on the machine of the budget; at least 1."""
+    return max(1.0, statistics.median(readings) / OF_A_READING) if readings else 1.0
 
 
 def ended() -> float:

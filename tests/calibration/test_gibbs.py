@@ -51,7 +51,7 @@ def calibrate_gibbs(name: str, n: int) -> Calibration:
 
 @pytest.mark.parametrize("name", BY_GIBBS)
 def test_posteriors_by_gibbs_sampling_are_calibrated(name: str) -> None:
-    found = calibrate_gibbs(name, n=500)
+    found = calibrate_gibbs(name, n=250)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
