@@ -411,6 +411,12 @@ def _is_of_types(rules: frozenset[str]) -> bool:
     }
 
 
+def _asks(rules: frozenset[str]) -> bool:
+    """Whether it is asked what the app asks before it reads a table, and the library does not."""
+    asked = {"it must be clear which values are no ratings", "each row must have item and rater"}
+    return not rules.isdisjoint(asked)
+
+
 def _takes(name: str) -> Callable[[Table], bool]:
     """Tables that a library holds as they are."""
     if "pandas" in name:
@@ -426,18 +432,19 @@ ROUTES = (
         of_file("r.csv", _bytes(delimiter=";", decimal=","), decimal=","),
         with_comma,
     ),
-    Route("app, csv", "text", of_app("r.csv", CSV), for_app),
-    Route("app, pasted", "text", pasted, for_app),
+    Route("app, csv", "text", of_app("r.csv", CSV), for_app, _asks),
+    Route("app, pasted", "text", pasted, for_app, _asks),
     Route("xlsx", "sheet", of_file("r.xlsx", workbook), for_workbook),
     Route(
         "app, xlsx",
         "sheet",
         of_app("r.xlsx", workbook),
         lambda table: for_app(table) and for_workbook(table),
+        _asks,
     ),
     Route("json lines", "json", of_file("r.jsonl", json_lines), any_table),
     Route("json lines, gz", "json", of_file("r.ndjson.gz", zipped_lines), any_table),
-    Route("app, json lines", "json", of_app("r.jsonl", json_lines), for_app),
+    Route("app, json lines", "json", of_app("r.jsonl", json_lines), for_app, _asks),
     *(Route(name, "typed", in_memory(make), _takes(name)) for name, make in FRAMES.items()),
     *(
         Route(name, "typed", of_file("r.parquet", content), _takes(name))
