@@ -70,3 +70,16 @@ def test_values_to_read_as_no_rating_are_named_where_they_occur(tmp_path: Path) 
     assert result.exit_code == 0, result.output
     assert "Reads '-' as no rating in 2 cells." in result.stderr
     assert "N/A" not in result.stderr
+
+
+def test_cells_that_were_left_out_before_are_not_counted(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("item,x,y,note\na,1,2,-\nb,2,-,-\nc,-,1,-\nd,2,1,-\n")
+    left_out = ["--drop-columns", "note", "--drop-rows", "3"]
+
+    result = run(
+        *("describe", str(path), "--shape", "wide", "--item", "item", "--na", "-"), *left_out
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "Reads '-' as no rating in 1 cell." in result.stderr

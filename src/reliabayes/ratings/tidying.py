@@ -18,7 +18,12 @@ from reliabayes.ratings.row_repairs import (
     unrated_rows,
 )
 from reliabayes.ratings.table_shape import item_column, rater_columns
-from reliabayes.ratings.value_repairs import numbers, serial_dates, spellings_of_missing
+from reliabayes.ratings.value_repairs import (
+    emptied,
+    numbers,
+    serial_dates,
+    spellings_of_missing,
+)
 from reliabayes.ratings.wide_repairs import average_columns, is_pattern, two_part_names
 from reliabayes.wording import counted, listed
 
@@ -44,8 +49,14 @@ def with_structure(found: Repaired, options: ReadOptions) -> Repaired:
     """
     if options.tidy:
         found = found.by(rows_without_ratings(found.table), tidy=True)
-    for repair in _asked(found.table, options):
+    given = found.table
+    for repair in _left_out(given, options):
         found = found.asked(repair)
+    for repair in _not_rated(found.table, options):
+        found = found.asked(repair)
+    if options.duplicates == "drop_exact" and options.shape == "wide":
+        for repair in exact_duplicates(given, given.names[:1]):
+            found = found.asked(repair)
     return found.by(empty_columns(found.table), tidy=True) if options.tidy else found
 
 
@@ -141,8 +152,8 @@ def _without_duplicates(found: Repaired, ids: Sequence[str], options: ReadOption
     return found
 
 
-def _asked(table: RawTable, options: ReadOptions) -> Iterator[Repair]:
-    """Repairs that arguments name."""
+def _left_out(table: RawTable, options: ReadOptions) -> Iterator[Repair]:
+    """Repairs that leave out columns and rows that arguments name."""
     if options.drop_columns:
         if absent := [name for name in options.drop_columns if name not in table.names]:
             rule, remedy = "it must name columns", f"The table has {listed(table.names, 20)}."
@@ -152,14 +163,6 @@ def _asked(table: RawTable, options: ReadOptions) -> Iterator[Repair]:
         yield Repair("columns", action, lambda raw: raw.of(raw.cells.drop(columns=names)))
     if options.drop_rows:
         yield _dropped_rows(table, sorted(set(options.drop_rows)))
-    if options.na:
-        texts = table.texts(_columns_of_ratings(table, options))
-        if spellings := [text for text in map(str, options.na) if text in texts]:
-            number = counted(sum(texts[text] for text in spellings), "cell")
-            action = f"reads {listed(spellings)} as no rating in {number}"
-            yield Repair("missing", action, lambda raw: _emptied(raw, spellings, options))
-    if options.duplicates == "drop_exact" and options.shape == "wide":
-        yield from exact_duplicates(table, table.names[:1])
 
 
 def _dropped_rows(table: RawTable, numbers: Sequence[int]) -> Repair:
@@ -178,12 +181,11 @@ def _dropped_rows(table: RawTable, numbers: Sequence[int]) -> Repair:
     )
 
 
-def _emptied(table: RawTable, spellings: Sequence[str], options: ReadOptions) -> RawTable:
-    """The table without these values in columns of ratings."""
-    return table.respelled(_columns_of_ratings(table, options), dict.fromkeys(spellings))
-
-
-def _columns_of_ratings(table: RawTable, options: ReadOptions) -> list[str]:
+def _not_rated(table: RawTable, options: ReadOptions) -> Iterator[Repair]:
+    """Repair that empties cells of ratings with values that an argument names."""
     is_long = options.rating in table.names and options.shape != "wide"
     ids = {name for role, name in options.named.items() if role not in ("rating", "gold")}
-    return [options.rating] if is_long else [name for name in table.names if name not in ids]
+    names = [options.rating] if is_long else [name for name in table.names if name not in ids]
+    texts = table.texts(names) if options.na else {}
+    if cells := {text: texts[text] for text in map(str, options.na or ()) if text in texts}:
+        yield emptied(names, cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -70,23 +71,38 @@ def spellings_of_missing(
         return
     declared = set(map(str, options.categories)) if options.categories is not None else set()
     texts = table.texts(names)
-    found = [text for text in texts if is_missing(text) and text not in declared]
-    if not found:
+    cells = {x: n for x, n in texts.items() if is_missing(x) and x not in declared}
+    if not cells:
         return
+    found = [*cells]
     others = [text for text in texts if text not in found]
     is_safe = bool(others) and all(AMOUNT.fullmatch(text.strip()) for text in others)
-    number = sum(texts[text] for text in found)
     fault = Fault(
         names[0] if len(names) == 1 else "ratings",
         "it must be clear which values are no ratings",
-        f"{listed(found)} in {counted(number, 'cell')}",
+        f"{listed(found)} in {counted(sum(cells.values()), 'cell')}",
         f"Pass na={found!r} if these were not rated, or na=[] if they are ratings.",
         arguments={"na": found},
     )
-    action = f"reads {listed(found)} as no rating in {counted(number, 'cell')}"
-    yield Repair(
-        "missing", action, _respelling(names, dict.fromkeys(found)), fault=fault, is_safe=is_safe
-    )
+    yield replace(emptied(names, cells), fault=fault, is_safe=is_safe)
+
+
+def emptied(names: Sequence[str], cells: Mapping[str, int]) -> Repair:
+    """Return the repair that reads some texts as no rating.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of ratings.
+    cells : mapping from str to int
+        The texts, with the number of cells that hold each.
+
+    Returns
+    -------
+    Repair
+    """
+    action = f"reads {listed(cells)} as no rating in {counted(sum(cells.values()), 'cell')}"
+    return Repair("missing", action, _respelling(names, dict.fromkeys(cells)))
 
 
 def is_missing(text: str) -> bool:
