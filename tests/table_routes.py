@@ -360,14 +360,17 @@ def differences(seed: int, case: int, n_routes: int | None) -> list[str]:
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for number, route in enumerate(routes):
-            key = route.flavour, route.name.startswith("app")
+            key = route.flavour, route.tidy is not None
             if key not in expected:
                 flavoured = FLAVOURS[route.flavour](given)
                 expected[key] = reference(_tidy(flavoured) if key[1] else flavoured)
             own = Path(folder, str(number))
             own.mkdir()
             found = outcome(partial(route.read, given, own))
-            if (difference := _difference(route, expected[key], found)) is not None:
+            difference = _difference(route, expected[key], found)
+            if difference is not None and route.tidy is not None:
+                difference = _difference(route, outcome(partial(route.tidy, given, own)), found)
+            if difference is not None:
                 wrong.append(
                     f"case {case}, {route.name}, {given.kinds} {given.options}: {difference}"
                 )

@@ -10,7 +10,7 @@ import json
 import lzma
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
@@ -42,6 +42,7 @@ class Route:
     read: Read
     takes: Callable[[Table], bool]
     may_refuse: Callable[[frozenset[str]], bool] = lambda rules: False
+    tidy: Read | None = None  # what repairs the same table as this one does
 
 
 def any_table(table: Table) -> bool:
@@ -81,7 +82,7 @@ def of_file(name: str, content: Callable[[Table], bytes], **options: Any) -> Rea
     def read(table: Table, folder: Path) -> rb.Ratings:
         path = folder / name
         path.write_bytes(content(table))
-        return rb.read_ratings(path, **_for_files(table), **options)
+        return rb.read_ratings(path, **{**options, **_for_files(table)})
 
     return read
 
@@ -97,13 +98,21 @@ def _zipped(content: bytes) -> bytes:
     return written.getvalue()
 
 
-def of_app(name: str, content: Callable[[Table], bytes]) -> Read:
-    """Drop a file into the app."""
-
-    def read(table: Table, folder: Path) -> rb.Ratings:
-        return _by_app(table, Given.dropped(name, content(table)))
-
-    return read
+def by_app(
+    name: str,
+    flavour: str,
+    file: str,
+    content: Callable[[Table], bytes],
+    takes: Callable[[Table], bool] = any_table,
+) -> Route:
+    """Drop a file into the app, which reads it as the library does with ``tidy=True``."""
+    return Route(
+        name,
+        flavour,
+        lambda table, folder: _by_app(table, Given.dropped(file, content(table))),
+        lambda table: "categories" not in table.options and takes(table),
+        tidy=of_file(file, content, tidy=True, missing="drop"),
+    )
 
 
 def pasted(table: Table, folder: Path) -> rb.Ratings:
@@ -115,10 +124,6 @@ def _by_app(table: Table, given: Given) -> rb.Ratings:
     if "facets" in options:
         options["facets"] = tuple(options["facets"])
     return Reading(**options).ratings(given)
-
-
-def for_app(table: Table) -> bool:
-    return "categories" not in table.options
 
 
 def with_comma(table: Table) -> bool:
@@ -411,12 +416,6 @@ def _is_of_types(rules: frozenset[str]) -> bool:
     }
 
 
-def _asks(rules: frozenset[str]) -> bool:
-    """Whether it is asked what the app asks before it reads a table, and the library does not."""
-    asked = {"it must be clear which values are no ratings", "each row must have item and rater"}
-    return not rules.isdisjoint(asked)
-
-
 def _takes(name: str) -> Callable[[Table], bool]:
     """Tables that a library holds as they are."""
     if "pandas" in name:
@@ -432,19 +431,13 @@ ROUTES = (
         of_file("r.csv", _bytes(delimiter=";", decimal=","), decimal=","),
         with_comma,
     ),
-    Route("app, csv", "text", of_app("r.csv", CSV), for_app, _asks),
-    Route("app, pasted", "text", pasted, for_app, _asks),
+    by_app("app, csv", "text", "r.csv", CSV),
+    replace(by_app("app, pasted", "text", "r.csv", CSV), read=pasted),
     Route("xlsx", "sheet", of_file("r.xlsx", workbook), for_workbook),
-    Route(
-        "app, xlsx",
-        "sheet",
-        of_app("r.xlsx", workbook),
-        lambda table: for_app(table) and for_workbook(table),
-        _asks,
-    ),
+    by_app("app, xlsx", "sheet", "r.xlsx", workbook, for_workbook),
     Route("json lines", "json", of_file("r.jsonl", json_lines), any_table),
     Route("json lines, gz", "json", of_file("r.ndjson.gz", zipped_lines), any_table),
-    Route("app, json lines", "json", of_app("r.jsonl", json_lines), for_app, _asks),
+    by_app("app, json lines", "json", "r.jsonl", json_lines),
     *(Route(name, "typed", in_memory(make), _takes(name)) for name, make in FRAMES.items()),
     *(
         Route(name, "typed", of_file("r.parquet", content), _takes(name))
