@@ -19,7 +19,7 @@ CASES, GROUPS = 200, 4
 @pytest.mark.parametrize(
     "group",
     [
-        pytest.param(0, marks=pytest.mark.slow),
+        0,
         *(pytest.param(group, marks=pytest.mark.proof) for group in range(1, GROUPS)),
     ],
 )

@@ -299,7 +299,7 @@ def test_raters_who_left_out_items_of_one_part_have_no_absolute_error(graded: rb
         ("nominal", agreement.cohen_kappa),
         ("ordered", lambda two: agreement.cohen_kappa(two, "linear")),
         ("continuous", agreement.krippendorff_alpha),
-        pytest.param("numeric", agreement.icc, marks=pytest.mark.slow),
+        ("numeric", agreement.icc),
         ("numeric", agreement.kappa_x),
     ],
 )
@@ -368,9 +368,7 @@ def test_categories_of_a_continuous_scale_are_refused(graded: rb.Ratings) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "scale", ["nominal", "ordered", pytest.param("continuous", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("scale", ["nominal", "ordered", "continuous"])
 def test_table_of_coefficients_is_that_in_memory(graded: rb.Ratings, scale: str) -> None:
     ratings = of_scale(graded, scale)
 

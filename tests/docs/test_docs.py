@@ -41,7 +41,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         "errors",
         "install",
         "paper",
-        pytest.param("readers", marks=pytest.mark.slow),
+        "readers",
         "reliability",
         *(
             pytest.param(page, marks=pytest.mark.docs)

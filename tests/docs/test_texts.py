@@ -12,13 +12,7 @@ ROWS = [row for name in texts.ORDER for row in texts.read(name).rows]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name == "irrsim" else name
-        for name in texts.ORDER
-    ],
-)
+@pytest.mark.parametrize("name", texts.ORDER)
 def test_numbers_are_what_the_code_of_their_row_gives(name: str) -> None:
     text = texts.read(name)
     known: dict[str, Any] = {}

@@ -53,7 +53,7 @@ DESIGNS = {
 @pytest.mark.parametrize(
     ("draws", "name"),
     [
-        pytest.param(200, "two raters", marks=pytest.mark.slow),
+        (200, "two raters"),
         *(
             pytest.param(draws, name, marks=mark)
             for name in DESIGNS

@@ -64,7 +64,7 @@ def ratings_of(frame: pd.DataFrame) -> rb.Ratings:
 @pytest.mark.parametrize(
     ("model", "gold", "sampler", "draws"),
     [
-        pytest.param(MODELS[-1], True, "gibbs", 250, marks=pytest.mark.slow),
+        (MODELS[-1], True, "gibbs", 250),
         *(
             pytest.param(model, gold, "nuts", draws, marks=mark)
             for model in MODELS

@@ -41,13 +41,10 @@ DESIGNS = {  # the design, how raters are told apart, replicates, and the share 
 }
 
 
-def designs(*names: str, marks: Any = ()) -> list[Any]:
+def designs(*names: str) -> list[Any]:
     """These designs, and all others as proofs."""
     others = (name for name in DESIGNS if name not in names)
-    return [
-        *(pytest.param(name, marks=marks) for name in names),
-        *(pytest.param(name, marks=pytest.mark.proof) for name in others),
-    ]
+    return [*names, *(pytest.param(name, marks=pytest.mark.proof) for name in others)]
 
 
 slow_to_agree = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
@@ -162,7 +159,7 @@ def test_results_that_follow_from_variances_are_those_in_memory(name: str) -> No
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("crossed, empty cells", marks=pytest.mark.slow),
+        "crossed, empty cells",
         pytest.param("crossed", marks=pytest.mark.proof),
         pytest.param("replicated, empty cells", marks=pytest.mark.proof),
     ],
@@ -199,7 +196,7 @@ NESTED_ITEMS = "(item:day) x rater"
 @pytest.mark.parametrize(
     "name",
     [
-        *designs("crossed, empty cells", marks=pytest.mark.slow),
+        *designs("crossed, empty cells"),
         pytest.param(NESTED_ITEMS, marks=pytest.mark.proof),
     ],
 )
@@ -338,7 +335,7 @@ def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("design", "drop", "number"),
     [
-        pytest.param(CROSSED, (), 7, marks=pytest.mark.slow),
+        (CROSSED, (), 7),
         pytest.param(CROSSED, ("item x rater", "rater x day"), 7, marks=pytest.mark.proof),
         pytest.param("item x rater", (), 1, marks=pytest.mark.proof),
         pytest.param("item x rater", (), 20, marks=pytest.mark.proof),

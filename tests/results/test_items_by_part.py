@@ -75,7 +75,7 @@ def test_effects_given_sampled_levels_are_drawn_as_in_memory(
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(rb.GaussianXCC(), marks=pytest.mark.slow),
+        rb.GaussianXCC(),
         pytest.param(rb.GaussianICC(), marks=pytest.mark.proof),
     ],
     ids=repr,
