@@ -17,6 +17,7 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pandas as pd
@@ -28,7 +29,7 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes import datasets
-from reliabayes.cli import main
+from reliabayes.cli import main, overview_commands
 from reliabayes.cli.app import app
 from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.output import while_computing
@@ -618,7 +619,7 @@ def test_models_are_those_in_the_models_tuple(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_demo_ends_with_a_posterior_and_a_sentence_about_it() -> None:
-    result = run("demo")
+    result = run("models")
 
     *_, table, words = result.stdout.strip().split("\n\n")
     icc = re.search(r"^icc +(0\.\d+)", table, re.MULTILINE)
@@ -790,6 +791,16 @@ def test_ratings_come_from_a_pipe_and_a_closed_one_causes_no_error() -> None:
     result = shell(f"cat {JUDGES} | reliabayes describe - --scale numeric | true")
 
     assert result.stderr == ""
+
+
+def test_a_pipe_that_closes_within_the_output_is_no_error_to_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(overview_commands, "print_text", Mock(side_effect=BrokenPipeError))
+
+    result = run("models")
+
+    assert (result.exit_code, result.output) == (1, "")
 
 
 def test_ratings_come_from_standard_input() -> None:

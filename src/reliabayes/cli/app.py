@@ -43,6 +43,8 @@ class Commands(TyperGroup):
                 return super().invoke(ctx)
         except rb.RatingsError as error:
             exit_with(with_option_names(error), BAD_INPUT)
+        except BrokenPipeError:  # whoever reads the output has seen enough; typer ends quietly
+            raise
         except (rb.SamplingError, OSError) as error:
             exit_with(error, FAILURE)
         except ValueError as error:
