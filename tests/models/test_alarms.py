@@ -37,6 +37,8 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
     design = pd.DataFrame({"item": item, "rater": rater})
     if pools > 1:
         design["pool"] = np.where(rater < raters, "a", "b")
+    if model.name() == "judge-panel":
+        design["pool"] = np.where(rater < 2, "human", "judge")
     names = {"gaussian": ("item", "rater", "residual"), "logit": ("item", "rater")}
     names["ordinal"] = names["logit"]
     kind = model.name().split("-")[0]
@@ -44,7 +46,7 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
     each = None if pools == 1 or kind == "gaussian" else pools
     if kind not in ("gaussian", "gstudy"):
         chosen["categories"] = range(2 if model.name() in BINARY else 3)
-    while True:
+    for _ in range(100):
         truth: dict[str, Any] = {
             f"sd_{name}": rng.uniform(0.4, 1.5, each) for name in names.get(kind, ())
         }
@@ -55,6 +57,7 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
         with contextlib.suppress(rb.RatingsError):  # ratings that are all equal say nothing
             ratings: rb.Ratings = model.simulate(design, rng, parameters=truth, **chosen)
             return ratings
+    raise AssertionError("no study has ratings that a model takes")
 
 
 @quiet
