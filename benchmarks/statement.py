@@ -5,7 +5,9 @@
 prints the constants of the crowds of all families but one, of ten public crowds, and those of all,
 which are the package's; and by how much log T differs between crowds from what the others say.
 Each crowd is stated with the constants of the others, without and with 50 known categories; these
-rows are kept in ``labels.csv``, and their bins in ``stated.csv``.
+rows are kept in ``labels.csv``, and their bins in ``stated.csv``. At last, how many intervals of
+pools of raters, drawn at random, hold the proportion of their labels that is right, and how many of
+differences of two pools do, stated by the others and by DawidSkene.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,6 +46,8 @@ START = 0.7, 0.0, 0.0, -3.0  # of the search
 # Weak penalties: of the exponents, and of log odds of m that lie far from usual ones.
 OF_EXPONENTS, OF_MISLED, USUAL_MISLED = 0.02, 0.002, -3.0
 DRAWS = 400  # of how many ratings are right
+POOLS, SPLITS = 2, 10  # of the raters of a crowd, at random
+DRAWN: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,17 +156,50 @@ def shift(constants: Constants, of: Known) -> float:
     return float(minimize_scalar(loss, bounds=(-2, 2), method="bounded").x)
 
 
+def held_of_pools(constants: Constants, of: Known) -> pd.Series:
+    """Proportions of intervals of pools, and of differences of two, that hold what is right."""
+    ratings = of.ratings
+    fit = rb.DawidSkene().fit(ratings, **DRAWN)
+    found = statement_of(of.crowd, None, constants)
+    right = correct_ratings(found, ratings, DRAWS, np.random.default_rng(1))
+    by_model = fit.quantities["accuracy"].values.reshape(-1, ratings.n_raters)
+    drawn = {"honest": right / ratings.ratings_per_rater, "DawidSkene": by_model}
+    is_known = of.gold[ratings.item] >= 0
+    is_right = (of.gold[ratings.item] == ratings.category)[is_known]
+    known = np.bincount(ratings.rater[is_known], minlength=ratings.n_raters)
+    known_right = np.bincount(ratings.rater[is_known], is_right, ratings.n_raters)
+    held: dict[str, list[bool]] = {}
+    for seed in range(SPLITS):
+        pool = np.random.default_rng(seed).integers(0, POOLS, ratings.n_raters)
+        of_pool = (pool == np.arange(POOLS)[:, None]) * 1.0
+        truth = of_pool @ known_right / (of_pool @ known)
+        weight = of_pool * ratings.ratings_per_rater
+        for name, accuracy in drawn.items():
+            of_pools = accuracy @ (weight / weight.sum(axis=1, keepdims=True)).T
+            for kind, draws, true in (
+                ("pools", of_pools, truth),
+                ("differences", of_pools[:, 0] - of_pools[:, 1], truth[0] - truth[1]),
+            ):
+                lower, upper = np.quantile(draws, ((1 - PROB) / 2, (1 + PROB) / 2), axis=0)
+                inside = np.ravel((lower <= true) & (true <= upper))
+                held.setdefault(f"{kind}, {name}", []).extend(inside)
+    return pd.Series({name: np.mean(each) for name, each in held.items()})
+
+
 def main() -> None:
     """Print constants, and keep what they state."""
     crowds = {name: known(name) for name in SETS}
     print("all", constants_of(list(crowds.values())))
-    shifts = []
+    shifts, held = [], {}
     for name, title in SETS.items():
         found, methods = by_others(name, crowds)
         shifts.append(shift(found, crowds[name]))
         print(f"without {title} {found}; shift {shifts[-1]:.2f}", flush=True)
         measure(title, crowd(name), methods)
+        held[title] = held_of_pools(found, crowds[name])
     print(f"sd of log T between crowds: {np.sqrt(np.mean(np.square(shifts))):.2f}")
+    of_pools = pd.DataFrame(held).T
+    print(pd.concat([of_pools, of_pools.agg(["mean", "min"])]).round(2).to_string())
 
 
 if __name__ == "__main__":

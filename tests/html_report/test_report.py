@@ -395,7 +395,7 @@ def test_raters_of_pools_are_judged_against_a_consensus_that_each_pool_shares() 
     frame = fit.ratings.to_frame()
     pools = frame.assign(pool=np.where(frame["rater"] < "3", "crowd", "expert"))
     fit = replace(fit, ratings=rb.Ratings.from_frame(pools, pool="pool"))
-    table = fit.pools()
+    table = fit.pools(stated="honest")
     crowd, expert = (
         "{:.0%} (90% interval {:.0%} to {:.0%})".format(
             *table.loc[pool, ["accuracy", "lower_90", "upper_90"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from matplotlib.figure import Figure
 
 import reliabayes as rb
 from reliabayes.html_report.answers import answer
+from reliabayes.results.dependence import gain_in_words
 from tests.crowds.simulated import Kind, crowd
 
 
@@ -121,3 +124,17 @@ def test_a_model_without_true_categories_has_no_dependence() -> None:
 def test_stated_is_model_or_honest(together: rb.Fit) -> None:
     with pytest.raises(ValueError, match="stated must be 'model' or 'honest', not 'other'"):
         together.items(stated="other")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("score", "said"), [(0.31, "fall from 0.36 to 0.31 nats"), (0.3599, "stay at 0.36 nats")]
+)
+def test_it_is_said_what_further_answers_bring(score: float, said: str) -> None:
+    then = Mock(calibration_error=0.021, log_score=score)
+    now = Mock(calibration_error=0.034, log_score=0.36, with_answers=lambda number: then)
+
+    text = gain_in_words(now, 50)
+
+    assert "of 50 more items" in text
+    assert "0.021 from the right ones instead of 0.034" in text
+    assert said in text

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from matplotlib.figure import Figure
 
 import reliabayes as rb
@@ -90,6 +91,67 @@ def test_pictures_show_accuracies_as_stated(fit: rb.Fit) -> None:
     drawn = np.sort(ax.lines[0].get_xdata())
     stated = np.sort(np.median(fit.correct_share("rater").values.reshape(-1, 40), axis=0))
     assert drawn == pytest.approx(stated)
+
+
+def in_pools(fit: rb.Fit) -> tuple[rb.Fit, pd.Series]:
+    """The same draws with three pools of raters, and how often each pool is right."""
+    frame = fit.ratings.to_frame()
+    frame["pool"] = (frame["rater"] % 3).map("pool {}".format)
+    ratings = rb.Ratings.from_frame(frame, scale="nominal", pool="pool")
+    _, truth = crowd("independent", 3)
+    right = frame["rating"] == truth[frame["item"]]
+    return replace(fit, ratings=ratings), right.groupby(frame["pool"]).mean()
+
+
+def test_pools_are_stated_as_their_raters_are(fit: rb.Fit) -> None:
+    of_pools, right = in_pools(fit)
+    share = of_pools.correct_share("pool", stated="honest")
+
+    table = of_pools.pools()
+
+    medians = share.median(("chain", "draw")).to_series()
+    assert table["accuracy"].to_dict() == pytest.approx(medians.to_dict())
+    right = right.loc[table.index]
+    assert right.between(table["lower_90"], table["upper_90"]).all()
+    assert "are calibrated on other crowds" in table.attrs["caution"]
+    difference = of_pools.contrast("accuracy", "pool 0", "pool 2").draws["accuracy"]
+    expected = share.sel(pool="pool 0", drop=True) - share.sel(pool="pool 2", drop=True)
+    xr.testing.assert_allclose(difference, expected)
+
+
+def test_a_picture_of_pools_shows_accuracies_as_stated(fit: rb.Fit) -> None:
+    of_pools, _ = in_pools(fit)
+
+    ax: Any = rb.plots.pools(of_pools, ax=Figure().subplots())
+
+    medians, raters = ax.lines
+    assert list(medians.get_xdata()) == pytest.approx(of_pools.pools()["accuracy"].to_list())
+    by_rater = fit.raters()["accuracy"]
+    assert np.sort(raters.get_xdata()) == pytest.approx(np.sort(by_rater))
+
+
+def test_accuracies_of_pools_by_the_model_are_means_over_the_ratings_of_its_raters(
+    fit: rb.Fit,
+) -> None:
+    of_pools, _ = in_pools(fit)
+    ratings = of_pools.ratings
+    assert ratings.rater_pool is not None
+
+    found = of_pools.accuracies("pool", stated="model")
+
+    draws = fit.quantities["accuracy"].values
+    for pool, name in enumerate(ratings.pools):
+        weight = (ratings.rater_pool == pool) * ratings.ratings_per_rater
+        expected = np.average(draws, axis=2, weights=weight)
+        assert found.sel(pool=name).values == pytest.approx(expected)
+    assert of_pools.accuracies("rater", stated="model").equals(fit.quantities["accuracy"])
+
+
+def test_accuracies_need_pools_or_true_categories(fit: rb.Fit, of_judges: rb.Fit) -> None:
+    with pytest.raises(ValueError, match="pass pool="):
+        fit.accuracies("pool")
+    with pytest.raises(AttributeError, match="has no true categories"):
+        of_judges.accuracies("rater")
 
 
 def test_known_answers_leave_nothing_to_state() -> None:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from reliabayes import plots
 from reliabayes.html_report.answers import Answer, answer
+from reliabayes.html_report.answers.labels import stated_in
 from reliabayes.html_report.blocks import Block, Heading
 from reliabayes.partitions import RatingsDataset
 from reliabayes.results.estimates import MISFIT, is_by_rater
@@ -157,7 +158,7 @@ class ReportFit:
             reliability = self.options.reliability
             return partial(plots.icc_k, self.fit, reliability=reliability, prob=prob)
         if len(self.fit.ratings.pools) > 1 and is_by_rater(self.fit, "accuracy"):
-            return partial(plots.pools, self.fit, prob=prob)
+            return partial(plots.pools, self.fit, prob=prob, stated=stated_in(self.fit))
         if is_by_rater(self.fit, "informativeness"):
             return partial(plots.raters, self.fit, "informativeness", prob=prob)
         if "confusion" in found:

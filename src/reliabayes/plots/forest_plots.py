@@ -88,9 +88,7 @@ def raters(
     name = quantity or ("accuracy" if "accuracy" in known else known[0])
     _require(name, known, fit)
     ratings = fit.ratings
-    drawn = fit.quantities[name]
-    if name == "accuracy" and fit.states_honestly(stated):
-        drawn = fit.correct_share("rater", stated="honest")
+    drawn = fit.accuracies("rater", stated=stated) if name == "accuracy" else fit.quantities[name]
     table = _intervals(drawn.values, ratings.raters, prob)
     if ratings.rater_pool is not None and len(ratings.pools) > 1:
         table["pool"] = ratings.pools[ratings.rater_pool]
@@ -101,7 +99,12 @@ def raters(
 
 
 def pools(
-    fit: Fit, quantity: str = "accuracy", *, prob: float = 0.9, ax: Axes | None = None
+    fit: Fit,
+    quantity: str = "accuracy",
+    *,
+    prob: float = 0.9,
+    stated: Stated | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Pools of raters, such as vendors, in order of a quantity, with intervals.
 
@@ -117,6 +120,8 @@ def pools(
         One of `Fit.quantities` that is reported for each rater.
     prob : float, default 0.9
         Probability of the equal-tailed intervals, strictly between 0 and 1.
+    stated : {"model", "honest"}, optional
+        Whose accuracies, as for `Fit.pools`.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -133,11 +138,14 @@ def pools(
     pool = known_pools(ratings)
     found = by_pool(fit.quantities, ratings)
     _require(quantity, [str(name) for name in found], fit)
-    table = _intervals(found[quantity].values, ratings.pools, prob)
+    of_pools, of_raters = found[quantity], fit.quantities[quantity]
+    if quantity == "accuracy":
+        of_pools, of_raters = (fit.accuracies(by, stated=stated) for by in ("pool", "rater"))
+    table = _intervals(of_pools.sel(pool=ratings.pools).values, ratings.pools, prob)
     rows = _ordered(table, lowest_first=quantity in BETTER_IF_HIGH)
     note = _note(fit, prob, rows, "; circles are medians of raters")
     ax = _forest(ax, rows, _finding(rows, quantity, "pool"), note, ".2f")
-    medians = fit.quantities[quantity].median(("chain", "draw")).values
+    medians = of_raters.median(("chain", "draw")).values
     ax.plot(
         medians, rows.loc[ratings.pools, "at"].to_numpy()[pool],
         color=Palette.of(ax).muted, marker="o", markersize=4, markerfacecolor="none", linestyle="",

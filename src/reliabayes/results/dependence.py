@@ -177,11 +177,12 @@ def next_items(
 def gain_in_words(statement: Statement, number: int) -> str:
     """What so many more known answers are expected to bring, in a sentence."""
     then = statement.with_answers(number)
+    one, other = (f"{each.log_score:.2f}" for each in (statement, then))
+    falls = f"stay at {one}" if one == other else f"fall from {one} to {other}"
     return (
         f"With the true category of {number} more items, the stated probabilities of the others "
         f"are expected to lie {then.calibration_error:.3f} from the right ones instead of "
-        f"{statement.calibration_error:.3f}, and their log score to fall from "
-        f"{statement.log_score:.2f} to {then.log_score:.2f} nats."
+        f"{statement.calibration_error:.3f}, and their log score to {falls} nats."
     )
 
 

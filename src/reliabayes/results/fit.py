@@ -134,7 +134,7 @@ class Fit:
     sample_stats: xr.Dataset
     settings: Settings
     centring: StanPart | None = None
-    _remembered: ClassVar[dict[tuple[object, ...], pd.DataFrame] | None] = None
+    _remembered: ClassVar[dict[tuple[object, ...], Any] | None] = None
 
     def __repr__(self) -> str:
         made = f"{self.settings.chains} chains of {self.settings.draws} draws"
@@ -358,7 +358,9 @@ class Fit:
         chosen = chosen_names(names, self.quantities, type(self.model).__name__)
         return sensitivity(self._draws(), self.quantities[chosen], supports(self.model))
 
-    def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
+    def contrast(
+        self, name: str, one: Any, other: Any, *, prob: float = 0.9, stated: Stated | None = None
+    ) -> Contrast:
         """How much larger a quantity is in one pool, or pair of pools, than in another.
 
         Parameters
@@ -372,6 +374,8 @@ class Fit:
             ``fit.contrast("xcc", ("treatment", "expert"), ("control", "expert"))``.
         prob : float, default 0.9
             Probability of the equal-tailed interval, in (0, 1).
+        stated : {"model", "honest"}, optional
+            Whose accuracies, as for `pools`.
 
         Returns
         -------
@@ -383,7 +387,10 @@ class Fit:
         ValueError
             There is no such quantity, pool or pair; the message names those there are.
         """
-        comparable = self.quantities.assign(by_pool(self.quantities, self.ratings))
+        of_pools = by_pool(self.quantities, self.ratings)
+        comparable = self.quantities.assign(of_pools)
+        if name == "accuracy" and name in of_pools and self.states_honestly(stated):
+            comparable = xr.Dataset({name: self.accuracies("pool", stated=stated)})
         return Contrast.of(comparable, name, one, other, prob)
 
     @cached_property
@@ -548,13 +555,15 @@ class Fit:
         table.attrs["caution"] = self._caution
         return table
 
-    def pools(self, prob: float = 0.9) -> pd.DataFrame:
+    def pools(self, prob: float = 0.9, *, stated: Stated | None = None) -> pd.DataFrame:
         """Accuracy, information and agreement of each pool of raters, the worst first.
 
         Parameters
         ----------
         prob : float, default 0.9
             Probability of the equal-tailed interval, in (0, 1).
+        stated : {"model", "honest"}, optional
+            Whose accuracies, as for `raters`.
 
         Returns
         -------
@@ -563,7 +572,7 @@ class Fit:
             probability that a rating of the pool is correct, with lower_90 and upper_90; pr_lowest,
             the probability that no other pool has a lower accuracy; informativeness, the median
             information of a rating in bits; agreement, the proportion of pairs of ratings of an
-            item, one of them of the pool, that are equal.
+            item, one of them of the pool, that are equal. ``attrs["caution"]`` as of `summary`.
 
         Raises
         ------
@@ -572,11 +581,44 @@ class Fit:
         ValueError
             The ratings have no pools.
         """
-        known_pools(self.ratings)
-        found = by_pool(self.quantities, self.ratings)
-        if "accuracy" not in found:
+        accuracy = self.accuracies("pool", stated=stated)
+        information = by_pool(self.quantities, self.ratings)["informativeness"]
+        table = pool_quality(accuracy, information, self.ratings, prob)
+        table.attrs["caution"] = self._caution
+        return table
+
+    def accuracies(
+        self, by: Literal["pool", "rater"], *, stated: Stated | None = None
+    ) -> xr.DataArray:
+        """Draws of the accuracies that `pools` and `raters` state.
+
+        Parameters
+        ----------
+        by : {"pool", "rater"}
+            Of each pool, which is that of a rating by any of its raters, or of each rater.
+        stated : {"model", "honest"}, optional
+            Whose accuracies, as for `raters`.
+
+        Returns
+        -------
+        DataArray (chain, draw, pool) or (chain, draw, rater), in [0, 1]
+
+        Raises
+        ------
+        AttributeError
+            The model has no accuracy of raters.
+        ValueError
+            The ratings have no pools, and those are asked for.
+        """
+        found = self.quantities
+        if by == "pool":
+            known_pools(self.ratings)
+            found = by_pool(found, self.ratings)
+        if "accuracy" not in found or found["accuracy"].dims[2:] != (by,):
             raise no_true_categories(self.model)
-        return pool_quality(found, self.ratings, prob)
+        if self.states_honestly(stated):
+            return self.correct_share(by, stated="honest")
+        return found["accuracy"]
 
     def items(
         self,
@@ -834,8 +876,9 @@ class Fit:
             wanted = min(self._draws().n_draws, MOST_DRAWS, wanted or MOST_DRAWS)
         posterior = self._draws(wanted)
         if is_honest:
-            ratings = self._in_memory("correct_share")
-            correct = correct_ratings(self.statement, ratings, posterior.n_draws, self._rng())
+            ratings, number = self._in_memory("correct_share"), posterior.n_draws
+            draw = partial(correct_ratings, self.statement, ratings, number, self._rng())
+            correct = self._once(("correct_share", number), draw)
         else:
             correct = self.model.correct_ratings(posterior, self._rng())
         coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
@@ -1519,10 +1562,11 @@ class Fit:
         """The same randomness each time, so that results do not depend on which are asked for."""
         return np.random.default_rng(self.settings.seed)
 
-    def _once(self, key: tuple[object, ...], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """A table: the one computed before if the fit remembers, else a new one."""
+    def _once(self, key: tuple[object, ...], compute: Callable[[], Result]) -> Result:
+        """A result: the one computed before if the fit remembers, else a new one."""
         if self._remembered is None:
             return compute()
         if key not in self._remembered:
             self._remembered[key] = compute()
-        return self._remembered[key]
+        found: Result = self._remembered[key]
+        return found

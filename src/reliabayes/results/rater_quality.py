@@ -203,35 +203,37 @@ def agreeing_pairs(ratings: AnyRatings) -> NDArray[np.float64]:
     return np.array([np.bincount(pool, each, number) for each in (equal, others)])
 
 
-def pool_quality(by_pool: xr.Dataset, ratings: AnyRatings, prob: float) -> pd.DataFrame:
+def pool_quality(
+    accuracy: xr.DataArray, information: xr.DataArray, ratings: AnyRatings, prob: float
+) -> pd.DataFrame:
     """Table of pools, the worst first, as `Fit.pools` describes it.
 
     Parameters
     ----------
-    by_pool : Dataset
-        Quantities of a rating of each pool, dims (chain, draw, pool), with the accuracy.
+    accuracy, information : DataArray (chain, draw, pool)
+        Draws of the accuracy and of the information of a rating of each pool.
     ratings : Ratings or RatingsDataset
         Ratings with pools.
     prob : float
         Probability of the interval of the accuracy.
     """
     pool = known_pools(ratings)
-    accuracy, information = (
-        by_pool[name].values.reshape(-1, len(ratings.pools))
-        for name in ("accuracy", "informativeness")
+    right, bits = (
+        each.sel(pool=ratings.pools).values.reshape(-1, len(ratings.pools))
+        for each in (accuracy, information)
     )
-    lower, upper = interval_bounds(accuracy, prob)
+    lower, upper = interval_bounds(right, prob)
     is_of = pool == np.arange(len(ratings.pools))[:, None]
     equal, others = agreeing_pairs(ratings)
     table = pd.DataFrame(
         {
             "raters": np.bincount(pool),
             "ratings": is_of @ ratings.ratings_per_rater,
-            "accuracy": np.median(accuracy, axis=0),
+            "accuracy": np.median(right, axis=0),
             f"lower_{100 * prob:g}": lower,
             f"upper_{100 * prob:g}": upper,
-            "pr_lowest": (accuracy == accuracy.min(axis=1, keepdims=True)).mean(axis=0),
-            "informativeness": np.median(information, axis=0),
+            "pr_lowest": (right == right.min(axis=1, keepdims=True)).mean(axis=0),
+            "informativeness": np.median(bits, axis=0),
             "agreement": np.divide(equal, others, where=others > 0, out=equal * np.nan),
         },
         index=ratings.pools.rename("pool"),

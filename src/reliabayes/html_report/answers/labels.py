@@ -79,8 +79,8 @@ def stated_in(fit: Fit) -> Stated:
     return "honest" if can_be_stated(fit.model, fit.ratings) else "model"
 
 
-def draws_for(fit: Fit) -> int:
+def draws_for(fit: Fit) -> int | None:
     """Number of draws for what is computed of each item: fewer of very many ratings in parts."""
-    if not isinstance(fit.ratings, RatingsDataset):
-        return DRAWS
-    return int(np.clip(MOST_WORK // len(fit.ratings), LEAST_DRAWS, DRAWS))
+    if isinstance(fit.ratings, RatingsDataset):
+        return int(np.clip(MOST_WORK // len(fit.ratings), LEAST_DRAWS, DRAWS))
+    return None if stated_in(fit) == "honest" else DRAWS  # those of the tables

@@ -13,7 +13,7 @@ from reliabayes.html_report.answers.phrases import percentage
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.ignored_facets import own_caution
 from reliabayes.results.known_answers import has_answers
-from reliabayes.results.rater_quality import by_pool, ratings_by_category
+from reliabayes.results.rater_quality import ratings_by_category
 from reliabayes.wording import joined, rater_names, shown
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     """
     if len(fit.ratings.pools) < 2 or not is_by_rater(fit, "accuracy"):
         return "", None
-    draws = by_pool(fit.quantities, fit.ratings)["accuracy"]
+    draws = fit.accuracies("pool", stated=stated_in(fit))
     median = draws.median(("chain", "draw"))
     worst, *others = median.sortby(median).pool.values
     gap = (draws.sel(pool=others).min("pool") - draws.sel(pool=worst)).values
@@ -139,9 +139,9 @@ def pool_sentences(fit: Fit, prob: float) -> list[str]:
     """
     ratings = fit.ratings
     if is_by_rater(fit, "accuracy"):  # the same numbers as in the table of pools
-        share = by_pool(fit.quantities, ratings)["accuracy"]
+        share = fit.accuracies("pool", stated=stated_in(fit))
     else:
-        share = fit.correct_share("pool", draws_for(fit))
+        share = fit.correct_share("pool", draws_for(fit), stated=stated_in(fit))
     of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
     is_of = np.arange(len(ratings.pools))[:, None] == ratings.rater_pool
     counts = is_of @ ratings_by_category(ratings)
@@ -183,10 +183,7 @@ def rater_sentences(fit: Fit, prob: float) -> list[str]:
 
 def _best_and_worst(fit: Fit) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
     """Raters of highest and of lowest median accuracy, with their draws."""
-    if (stated := stated_in(fit)) == "honest":
-        accuracy = fit.correct_share("rater", draws_for(fit), stated=stated)
-    else:
-        accuracy = fit.quantities["accuracy"]
+    accuracy = fit.accuracies("rater", stated=stated_in(fit))
     draws = accuracy.values.reshape(-1, fit.ratings.n_raters)
     median = np.median(draws, axis=0)
     best, worst = int(median.argmax()), int(median.argmin())

@@ -70,7 +70,7 @@ def _rater_blocks(each: ReportFit) -> Iterator[Block]:
         return
     prob, number, name = each.options.prob, each.number, each.name
     if each.fit.model.has_true_categories:
-        yield from _pools_and_gold(each)
+        yield from _pools_and_gold(each, stated)
     yield picture(partial(plots.raters, each.for_raters, prob=prob, stated=stated))
     if is_judged := "information_lost" in found:
         note = f"{STATED_HONESTLY} " * each.fit.states_honestly(stated) + (
@@ -89,16 +89,17 @@ def _rater_blocks(each: ReportFit) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
+def _pools_and_gold(each: ReportFit, stated: Stated) -> Iterator[Block]:
     """Tables of pools, and of what equals the known true categories."""
     fit, prob = each.fit, each.options.prob
     if len(fit.ratings.pools) > 1 and is_by_rater(fit, "accuracy"):
-        note = (
+        note = f"{STATED_HONESTLY} " * fit.states_honestly(stated) + (
             "Medians. Pr(lowest) is the probability that no other pool is less accurate; agreement "
             "is the proportion of the other ratings of an item that a rating equals."
         )
         caption = f"Pools, the least accurate first ({each.name})"
-        yield table(f"pools-{each.number}", caption, fit.pools(prob), note=note)
+        found = fit.pools(prob, stated=stated)
+        yield table(f"pools-{each.number}", caption, found, note=note)
     if each.is_in_parts:
         if has_answers(fit.ratings):
             yield Text(NOT_COMPARED)
