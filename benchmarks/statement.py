@@ -7,7 +7,8 @@ which are the package's; and by how much log T differs between crowds from what 
 Each crowd is stated with the constants of the others, without and with 50 known categories; these
 rows are kept in ``labels.csv``, and their bins in ``stated.csv``. At last, how many intervals of
 pools of raters, drawn at random, hold the proportion of their labels that is right, and how many of
-differences of two pools do, stated by the others and by DawidSkene.
+differences of two pools do, stated by the others and by DawidSkene; and how many labels are right
+from as many ratings as DawidSkene takes to be enough for 0.95, where items have so many.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from benchmarks.labels import (
     crowd,
     measure,
 )
+from benchmarks.labels import Crowd as LabelledCrowd
 from reliabayes.arrays import Array, Codes
 from reliabayes.crowds.crowd import Crowd
 from reliabayes.crowds.statement import LEAST as LEAST_PROBABILITY
@@ -47,6 +49,7 @@ START = 0.7, 0.0, 0.0, -3.0  # of the search
 OF_EXPONENTS, OF_MISLED, USUAL_MISLED = 0.02, 0.002, -3.0
 DRAWS = 400  # of how many ratings are right
 POOLS, SPLITS = 2, 10  # of the raters of a crowd, at random
+ENOUGH = 0.95  # accuracy of labels
 DRAWN: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
 
 
@@ -186,6 +189,26 @@ def held_of_pools(constants: Constants, of: Known) -> pd.Series:
     return pd.Series({name: np.mean(each) for name, each in held.items()})
 
 
+def right_if_enough(of: LabelledCrowd) -> tuple[float, float]:
+    """Ratings of an item that are enough for `ENOUGH` by DawidSkene, and how many labels are right.
+
+    The second is nan where items have fewer ratings on average.
+    """
+    ratings, _ = of.ratings(0)
+    fit = rb.DawidSkene().fit(ratings, **DRAWN)
+    number = float(fit.raters_needed(accuracy=ENOUGH).median())
+    if number > len(ratings) / ratings.n_items:
+        return number, np.nan
+    right = []
+    for seed in range(SPLITS):
+        mixed = of.frame.sample(frac=1, random_state=seed)
+        some = replace(of, frame=mixed.groupby("item").head(int(number)))
+        labels = rb.DawidSkene().em(some.ratings(0)[0]).items()["category"]
+        gold = of.gold.dropna()
+        right.append((labels.loc[gold.index] == gold).mean())
+    return number, float(np.mean(right))
+
+
 def main() -> None:
     """Print constants, and keep what they state."""
     crowds = {name: known(name) for name in SETS}
@@ -200,6 +223,9 @@ def main() -> None:
     print(f"sd of log T between crowds: {np.sqrt(np.mean(np.square(shifts))):.2f}")
     of_pools = pd.DataFrame(held).T
     print(pd.concat([of_pools, of_pools.agg(["mean", "min"])]).round(2).to_string())
+    for name, title in SETS.items():
+        number, right = right_if_enough(crowd(name))
+        print(f"{title}: {number:.0f} ratings an item are enough; right {right:.3f}")
 
 
 if __name__ == "__main__":

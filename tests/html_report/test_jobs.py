@@ -86,7 +86,7 @@ def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     assert len(trusted) == pytest.approx(int(trust[1].replace(",", "")), abs=5)
     assert (trusted["category"] == truth[trusted.index]).mean() > 0.97
     # Four labels by such vendors are right in about 95% of cases: by simulation, below.
-    needed = re.search(r"labels an item for 95% accuracy (\d+) ", words)
+    needed = re.search(r"labels an item for 95% accuracy, if errors are independent (\d+) ", words)
     assert needed is not None, words
     assert int(needed[1]) in labels_needed(np.random.default_rng(2))
     assert "of labels right, of 200 with known answers" in words

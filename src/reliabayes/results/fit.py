@@ -965,7 +965,8 @@ class Fit:
         Models of true categories: the number of ratings after which the most probable category of
         an item is correct with a probability of ``accuracy``, on average over items. For 100 draws,
         a thousand new items each are rated by these raters, drawn in proportion to their ratings.
-        That raters are known only from these ratings is in the spread of the draws.
+        That raters are known only from these ratings is in the spread of the draws; that they may
+        err together is not, and takes more ratings or cannot be made up for by any number of them.
 
         Parameters
         ----------
