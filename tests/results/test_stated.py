@@ -150,6 +150,8 @@ def test_accuracies_of_pools_by_the_model_are_means_over_the_ratings_of_its_rate
 def test_accuracies_need_pools_or_true_categories(fit: rb.Fit, of_judges: rb.Fit) -> None:
     with pytest.raises(ValueError, match="pass pool="):
         fit.accuracies("pool")
+    with pytest.raises(ValueError, match="by must be 'pool' or 'rater', not 'all'"):
+        fit.accuracies("all")  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="has no true categories"):
         of_judges.accuracies("rater")
 

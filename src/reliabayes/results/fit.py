@@ -608,8 +608,10 @@ class Fit:
         AttributeError
             The model has no accuracy of raters.
         ValueError
-            The ratings have no pools, and those are asked for.
+            ``by`` is unknown, or it is "pool" and the ratings have no pools.
         """
+        if by not in ("pool", "rater"):
+            raise ValueError(f"by must be 'pool' or 'rater', not {by!r}.")
         found = self.quantities
         if by == "pool":
             known_pools(self.ratings)
