@@ -13,7 +13,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.app.in_browser import MOST_RATINGS, StaticPage, serve
-from reliabayes.app.static_page import ASSETS, write_page
+from reliabayes.app.static_page import ASSETS, PACKAGE, write_page
 from tests.conftest import ROOT
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
@@ -156,7 +156,12 @@ def test_the_folder_holds_the_package_without_compiled_code(tmp_path: Path) -> N
     with zipfile.ZipFile(tmp_path / "page/site.zip") as site:
         packed = site.namelist()
     assert {"reliabayes/__init__.py", "xarray/__init__.py"} <= {*packed}
-    assert {"reliabayes/html_report/fragment.html", "reliabayes/data/catalogue.toml"} <= {*packed}
+    for folder in ("html_report", "data", "reporting", "ratings"):
+        files = (PACKAGE / folder).rglob("*.*")
+        kept = {
+            f"reliabayes/{path.relative_to(PACKAGE)}" for path in files if path.suffix != ".pyc"
+        }
+        assert kept <= {*packed}
     assert not [name for name in packed if "_stan" in name or name.startswith("reliabayes/cli")]
     served = {path.name for path in (tmp_path / "page").iterdir()}
     assert served == {"engine", "index.html", "page.css", "page.js", "site.zip", "worker.js"}

@@ -17,7 +17,7 @@ ASSETS = Path(__file__).parent / "static"
 PACKAGE = Path(__file__).parents[1]
 WITH_IT = ("xarray",)  # what no engine has, as far as it is Python alone
 LEFT_OUT = {"_stan", "__pycache__", "cli", "static", "tests"}  # folders that the page does not need
-TEXTS = {".py", ".html", ".css", ".js", ".csv", ".toml", ".typed", ".json", ".svg"}
+COMPILED = {".so", ".dylib"}
 
 
 def write_page(folder: Path, *, wasi: Path | None = None, pyodide: Path | None = None) -> None:
@@ -56,7 +56,7 @@ def write_page(folder: Path, *, wasi: Path | None = None, pyodide: Path | None =
 def _write_site(file: Path) -> None:
     """The package without compiled code, and what it needs that no engine has."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in sorted(_texts(PACKAGE)):
+        for path in sorted(_files(PACKAGE)):
             packed.write(path, Path(PACKAGE.name, path.relative_to(PACKAGE)))
         for name in (PACKAGE.name, *WITH_IT):
             found = importlib.metadata.metadata(name)
@@ -66,14 +66,14 @@ def _write_site(file: Path) -> None:
             packed.writestr(f"{name}-{found['Version']}.dist-info/METADATA", text)
         for name in WITH_IT:
             root = Path(str(importlib.metadata.distribution(name).locate_file(name)))
-            for path in sorted(_texts(root)):
+            for path in sorted(_files(root)):
                 packed.write(path, Path(name, path.relative_to(root)))
 
 
-def _texts(root: Path) -> Iterator[Path]:
+def _files(root: Path) -> Iterator[Path]:
     for path in root.rglob("*"):
-        inside = path.relative_to(root)
-        if path.suffix in TEXTS and not LEFT_OUT.intersection(inside.parts[:-1]):
+        is_needed = path.is_file() and path.suffix not in COMPILED
+        if is_needed and not LEFT_OUT.intersection(path.relative_to(root).parts[:-1]):
             yield path
 
 
