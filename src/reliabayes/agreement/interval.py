@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -68,7 +68,7 @@ class Interval:
     over: Over
     replicates: int = 0
     undefined: int = 0
-    value: float = math.nan
+    value: float = field(default=math.nan, compare=False)  # nan equals nothing, not itself
 
     def __float__(self) -> float:
         return self.value
