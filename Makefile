@@ -112,7 +112,7 @@ coverage: $(VENV)/developed
 		--ignore=tests/models/test_alarms.py --ignore=tests/models/test_modes.py
 
 # Faults at random moments of a command, bad input at random for ten minutes, 4,000 tables by several
-# routes each, 1,000 corrupted tables, and the properties that the tests state, on a thousand examples each.
+# routes each, 1,000 corrupted tables, and the properties that the tests state, on 300 examples each.
 fuzz: $(VENV)/developed
 	$(BIN)/python -m tests.faults_at_random_moments
 	$(BIN)/python -m tests.fuzz

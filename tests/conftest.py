@@ -23,7 +23,7 @@ from tests.budget import Budget
 
 # Every run uses the same examples, so that a new failure has a cause in the code. `make fuzz` tries
 # others, and many.
-hypothesis.settings.register_profile("many", deadline=None, max_examples=1000)
+hypothesis.settings.register_profile("many", deadline=None, max_examples=300)
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=8)
 hypothesis.settings.load_profile("same")
 

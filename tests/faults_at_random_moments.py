@@ -164,7 +164,7 @@ def tried(name: str, moment: float, size: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=30)
+    parser.add_argument("--times", type=int, default=15)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", nargs="+", choices=[*FAULTS][1:], default=[*FAULTS][1:])
     given = parser.parse_args()

@@ -164,7 +164,7 @@ def test_analytic_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(tabl
     # Fleiss, Cohen & Everitt (1969), eq. 13
     variance = (p * (weight * (1 - by_chance) - mean * (1 - observed)) ** 2).sum()
     variance -= (observed * by_chance - 2 * by_chance + observed) ** 2
-    expected = np.sqrt(variance / len(mine)) / (1 - by_chance) ** 2
+    expected = np.sqrt(max(variance, 0) / len(mine)) / (1 - by_chance) ** 2
     assert found.standard_error(method="analytic") == pytest.approx(expected, abs=1e-7)
 
 
