@@ -619,7 +619,7 @@ def test_models_are_those_in_the_models_tuple(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_demo_ends_with_a_posterior_and_a_sentence_about_it() -> None:
-    result = run("models")
+    result = run("demo")
 
     *_, table, words = result.stdout.strip().split("\n\n")
     icc = re.search(r"^icc +(0\.\d+)", table, re.MULTILINE)
