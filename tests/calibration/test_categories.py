@@ -36,7 +36,7 @@ def earlier_poll(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> None:
     model, n_categories = ANNOTATION[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=150, seed=5)
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=100, seed=5)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
@@ -66,7 +66,7 @@ def test_posteriors_by_fixed_trajectories_are_calibrated(
         are_normal.append(model.starts(model.problem(ratings))[0].mean is not None)
         return truth, ratings
 
-    found = calibrate(model, simulated, n=150, seed=17)
+    found = calibrate(model, simulated, n=100, seed=17)
 
     print(found, np.mean(are_normal))
     assert np.mean(are_normal) > 0.3
@@ -79,7 +79,7 @@ def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.Monk
     model, n_categories = ANNOTATION[name]
     design = complete_design(60, 40).query("(7 * item + 11 * rater) % 40 < 8")
 
-    found = calibrate(model, partial(annotated, model, n_categories, design), n=150, seed=18)
+    found = calibrate(model, partial(annotated, model, n_categories, design), n=100, seed=18)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
@@ -97,7 +97,7 @@ BY_A_SHORT_RUN: dict[str, tuple[Any, int, pd.DataFrame]] = {
 def test_posteriors_of_few_raters_are_calibrated_after_a_short_run(name: str) -> None:
     model, n_categories, design = BY_A_SHORT_RUN[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories, design), n=150, seed=10)
+    found = calibrate(model, partial(annotated, model, n_categories, design), n=100, seed=10)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

@@ -67,7 +67,7 @@ def calibrate_graded_g_study(name: str, family: Any, n: int, seed: int) -> Calib
 @pytest.mark.parametrize("family", ["logit", "ordinal"])
 @pytest.mark.parametrize("name", G_STUDIES)
 def test_g_studies_of_categories_are_calibrated(name: str, family: str) -> None:
-    found = calibrate_graded_g_study(name, family, n=200, seed=8)
+    found = calibrate_graded_g_study(name, family, n=150, seed=8)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
