@@ -48,7 +48,7 @@ KNOWN = 50  # items whose category is given to methods that need some
 SEEDS = 10  # of which items these are
 PROB = 0.90  # of intervals
 LEAST = 20  # ratings of items with a known category of raters whose accuracy counts as known
-DRAWS = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
+DRAWS: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 
 import reliabayes as rb
+from benchmarks.labels import DRAWS as OF_FITS
 from benchmarks.labels import (
     FAMILY,
     HONEST,
@@ -48,9 +49,11 @@ START = 0.7, 0.0, 0.0, -3.0  # of the search
 # Weak penalties: of the exponents, and of log odds of m that lie far from usual ones.
 OF_EXPONENTS, OF_MISLED, USUAL_MISLED = 0.02, 0.002, -3.0
 DRAWS = 400  # of how many ratings are right
+ENDS = (1 - PROB) / 2, (1 + PROB) / 2
 POOLS, SPLITS = 2, 10  # of the raters of a crowd, at random
 ENOUGH = 0.95  # accuracy of labels
-DRAWN: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 500, "progress": False}
+# Of two pools, and of their difference.
+COMPARED = {"pools": np.eye(POOLS), "differences": np.array([[1, -1]])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +71,9 @@ def honest(constants: Constants, ratings: rb.Ratings) -> Answer:
     assert found is not None
     statement = statement_of(found, ratings.gold_category, constants)
     right = correct_ratings(statement, ratings, DRAWS, np.random.default_rng(1))
-    ends = (1 - PROB) / 2, (1 + PROB) / 2
     accuracy = pd.DataFrame(index=ratings.raters)
-    accuracy["lower"], accuracy["upper"] = np.quantile(right / ratings.ratings_per_rater, ends, 0)
-    lower, upper = np.quantile(right.sum(axis=1) / len(ratings), ends)
+    accuracy["lower"], accuracy["upper"] = np.quantile(right / ratings.ratings_per_rater, ENDS, 0)
+    lower, upper = np.quantile(right.sum(axis=1) / len(ratings), ENDS)
     return Answer(stated_table(statement, ratings), accuracy, (float(lower), float(upper)))
 
 
@@ -162,30 +164,27 @@ def shift(constants: Constants, of: Known) -> float:
 def held_of_pools(constants: Constants, of: Known) -> pd.Series:
     """Proportions of intervals of pools, and of differences of two, that hold what is right."""
     ratings = of.ratings
-    fit = rb.DawidSkene().fit(ratings, **DRAWN)
     found = statement_of(of.crowd, None, constants)
     right = correct_ratings(found, ratings, DRAWS, np.random.default_rng(1))
-    by_model = fit.quantities["accuracy"].values.reshape(-1, ratings.n_raters)
-    drawn = {"honest": right / ratings.ratings_per_rater, "DawidSkene": by_model}
-    is_known = of.gold[ratings.item] >= 0
-    is_right = (of.gold[ratings.item] == ratings.category)[is_known]
-    known = np.bincount(ratings.rater[is_known], minlength=ratings.n_raters)
-    known_right = np.bincount(ratings.rater[is_known], is_right, ratings.n_raters)
-    held: dict[str, list[bool]] = {}
-    for seed in range(SPLITS):
+    by_model = rb.DawidSkene().fit(ratings, **OF_FITS).quantities["accuracy"].values
+    drawn = {
+        "honest": right / ratings.ratings_per_rater,
+        "DawidSkene": by_model.reshape(-1, ratings.n_raters),
+    }
+    gold = of.gold[ratings.item]
+    is_right = np.bincount(ratings.rater, gold == ratings.category, ratings.n_raters)
+    known = np.bincount(ratings.rater, gold >= 0, ratings.n_raters)
+    held: dict[str, list[bool]] = {f"{kind}, {name}": [] for kind in COMPARED for name in drawn}
+    for seed, (kind, compared), (name, accuracy) in product(
+        range(SPLITS), COMPARED.items(), drawn.items()
+    ):
         pool = np.random.default_rng(seed).integers(0, POOLS, ratings.n_raters)
         of_pool = (pool == np.arange(POOLS)[:, None]) * 1.0
-        truth = of_pool @ known_right / (of_pool @ known)
+        truth = compared @ (of_pool @ is_right / (of_pool @ known))
         weight = of_pool * ratings.ratings_per_rater
-        for name, accuracy in drawn.items():
-            of_pools = accuracy @ (weight / weight.sum(axis=1, keepdims=True)).T
-            for kind, draws, true in (
-                ("pools", of_pools, truth),
-                ("differences", of_pools[:, 0] - of_pools[:, 1], truth[0] - truth[1]),
-            ):
-                lower, upper = np.quantile(draws, ((1 - PROB) / 2, (1 + PROB) / 2), axis=0)
-                inside = np.ravel((lower <= true) & (true <= upper))
-                held.setdefault(f"{kind}, {name}", []).extend(inside)
+        weight /= weight.sum(axis=1, keepdims=True)
+        lower, upper = np.quantile(accuracy @ weight.T @ compared.T, ENDS, axis=0)
+        held[f"{kind}, {name}"].extend((lower <= truth) & (truth <= upper))
     return pd.Series({name: np.mean(each) for name, each in held.items()})
 
 
@@ -195,7 +194,7 @@ def right_if_enough(of: LabelledCrowd) -> tuple[float, float]:
     The second is nan where items have fewer ratings on average.
     """
     ratings, _ = of.ratings(0)
-    fit = rb.DawidSkene().fit(ratings, **DRAWN)
+    fit = rb.DawidSkene().fit(ratings, **OF_FITS)
     number = float(fit.raters_needed(accuracy=ENOUGH).median())
     if number > len(ratings) / ratings.n_items:
         return number, np.nan

@@ -295,10 +295,7 @@ def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    PLOTS,
-)
+@pytest.mark.parametrize("name", PLOTS)
 def test_texts_neither_overlap_nor_exceed_the_figure(name: str, of: Any) -> None:
     figure = PLOTS[name](of).figure
 

@@ -141,7 +141,7 @@ def pools(
     of_pools, of_raters = found[quantity], fit.quantities[quantity]
     if quantity == "accuracy":
         of_pools, of_raters = (fit.accuracies(by, stated=stated) for by in ("pool", "rater"))
-    table = _intervals(of_pools.sel(pool=ratings.pools).values, ratings.pools, prob)
+    table = _intervals(of_pools.values, ratings.pools, prob)
     rows = _ordered(table, lowest_first=quantity in BETTER_IF_HIGH)
     note = _note(fit, prob, rows, "; circles are medians of raters")
     ax = _forest(ax, rows, _finding(rows, quantity, "pool"), note, ".2f")

@@ -218,10 +218,7 @@ def pool_quality(
         Probability of the interval of the accuracy.
     """
     pool = known_pools(ratings)
-    right, bits = (
-        each.sel(pool=ratings.pools).values.reshape(-1, len(ratings.pools))
-        for each in (accuracy, information)
-    )
+    right, bits = (each.values.reshape(-1, len(ratings.pools)) for each in (accuracy, information))
     lower, upper = interval_bounds(right, prob)
     is_of = pool == np.arange(len(ratings.pools))[:, None]
     equal, others = agreeing_pairs(ratings)
@@ -256,11 +253,10 @@ def proportion_correct(correct: xr.DataArray, ratings: AnyRatings, by: str) -> x
     rated = xr.DataArray(ratings.ratings_per_rater, dims="rater")
     if by == "all":
         return correct.sum("rater") / rated.sum()
+    share = (correct / rated).assign_coords(rater=ratings.raters).rename(correct.name)
     if by == "pool":
-        of_rater = ratings.pools[known_pools(ratings)]
-        pool = xr.DataArray(of_rater, dims="rater", name="pool")
-        return correct.groupby(pool).sum() / rated.groupby(pool).sum()
-    return (correct / rated).assign_coords(rater=ratings.raters)
+        return by_pool(share.to_dataset(), ratings)[correct.name]
+    return share
 
 
 def share_of_ratings(ratings: AnyRatings, pool: object) -> Array:
